@@ -1,0 +1,73 @@
+/* backend.h - one API of a server: how its request body is put together and how its reply is read.
+ * Use: backend_find(name); backend->body_parts once per run; backend->scan for each event of a stream.
+ * Adding an API is one file and one row in table.c.
+ * Threads: a backend is constant; a body template is read-only after body_parts.  Errors: body_parts fills struct error;
+ * scan returns a small enum (hot path). */
+#ifndef VB_BACKENDS_BACKEND_H
+#define VB_BACKENDS_BACKEND_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/sv.h"
+#include "config/config.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* The body of a request is: before | model | between | prompt | middle | output length | after.
+ * The parts are JSON text; they are the same for all requests of a run. Where an extra key replaces the prompt, the
+ * model or the length, has_* is false and its text stands in the fixed parts. */
+struct body_template {
+    struct buf head;   /* up to where the prompt's JSON goes */
+    struct buf middle; /* from there to where the output length goes */
+    struct buf tail;   /* the rest */
+    bool has_prompt;
+    bool has_output_len;
+};
+
+void body_template_done(struct body_template *t);
+
+enum scan_result {
+    SCAN_TOKEN,  /* a token event: takes the stamp of the read */
+    SCAN_OTHER,  /* valid, no token (role chunk, usage chunk, [DONE], metrics) */
+    SCAN_ERROR,  /* the server reports an error; reply->error is its message */
+    SCAN_BAD,    /* not valid JSON */
+};
+
+/* What one event said. */
+struct reply_event {
+    bool done;           /* [DONE] or a terminal event */
+    bool reasoning;      /* SCAN_TOKEN: only reasoning, no visible answer yet */
+    struct sv text;      /* raw JSON string content of the visible text, escapes not resolved; may be empty */
+    struct sv error;     /* SCAN_ERROR: message, raw JSON string content or JSON text */
+    bool error_is_raw_string; /* error needs js_unescape */
+    int64_t prompt_tokens;     /* -1 when not in this event */
+    int64_t completion_tokens;
+    int64_t cached_tokens;
+    double server_queue_ms; /* NAN when not in this event */
+    double server_ttft_ms;
+};
+
+struct backend {
+    const char *name;
+    const char *endpoint;        /* default path */
+    const char *endpoint_suffix; /* what Python demands of the URL; a warning when it lacks it */
+    bool streams;
+    bool openai_compatible; /* sampling flags allowed */
+    /* Fills *t for this config; `model` is the name that goes into the body. */
+    bool (*body_parts)(const struct config *config, const char *model, struct body_template *t,
+                       struct error *err);
+    /* Reads one event's data (name: the SSE event name, usually empty). */
+    enum scan_result (*scan)(struct sv name, struct sv data, struct reply_event *event);
+};
+
+/* NULL when unknown. */
+const struct backend *backend_find(const char *name);
+/* Row i of the table, NULL past the end. */
+const struct backend *backend_at(size_t i);
+
+/* The server's message in an error reply body (JSON {"error":{"message"}} or {"message"}/{"detail"}/{"object":"error"}
+ * or plain text), whitespace folded, at most 500 bytes; appended to out. */
+void backend_error_text(struct sv body, struct buf *out);
+
+#endif

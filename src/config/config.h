@@ -1,0 +1,149 @@
+/* config.h - the validated settings of one invocation of `serve`.
+ * Use: cli parses argv with config/options.h into a struct config, config_check applies the rules across fields and
+ * fills the derived values; afterwards everybody only reads it.
+ * Strings live in config->arena.  Threads: read-only after config_check.  Errors: struct error, code E_USAGE. */
+#ifndef VB_CONFIG_CONFIG_H
+#define VB_CONFIG_CONFIG_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/sv.h"
+
+#include <stdint.h>
+
+/* One KEY=VALUE or NAME:NUMBER item of a multi-value flag. */
+struct config_pair {
+    struct sv key;
+    struct sv value;
+};
+
+struct config_pairs {
+    struct config_pair *items;
+    size_t count;
+    size_t cap;
+};
+
+/* Metrics that can be selected, in the fixed order of output. */
+enum metric_id {
+    METRIC_TTFT,
+    METRIC_TPOT,
+    METRIC_ITL,
+    METRIC_E2EL,
+    METRIC_CLIENT_QUEUE_TIME,
+    METRIC_E2EL_INCLUDING_CLIENT_QUEUE,
+    METRIC_COUNT,
+};
+
+enum ramp_up { RAMP_UP_NONE, RAMP_UP_LINEAR, RAMP_UP_EXPONENTIAL };
+
+enum { CONFIG_MAX_PERCENTILES = 64 };
+
+struct config_goodput {
+    bool given[METRIC_COUNT]; /* only TTFT, TPOT and E2EL can be */
+    double limit_ms[METRIC_COUNT];
+    bool any;
+};
+
+struct config {
+    struct arena arena;
+
+    /* server */
+    const char *backend; /* a name of the backend table; default "openai" */
+    const char *base_url; /* NULL: http://host:port */
+    const char *host;     /* default "127.0.0.1" */
+    int port;             /* default 8000 */
+    const char *endpoint; /* NULL: the backend's own */
+    struct config_pairs headers;
+    bool insecure;
+    const char *model;             /* NULL: first of /v1/models; filled in by discovery */
+    const char *served_model_name; /* NULL: model */
+    const char *api_key;           /* OPENAI_API_KEY, NULL when unset or empty; never printed */
+
+    /* request body */
+    const char *extra_body; /* JSON object text as given, NULL when none */
+    bool has_logprobs;
+    int64_t logprobs;
+    bool ignore_eos; /* after config_check: also when forced on (CLI 3, rule 13) */
+    const char *request_id_prefix; /* NULL until config_check makes "bench-<8 hex>-" */
+    /* Sampling flags that were given, in the order they go on the wire; JSON numbers as text. */
+    struct config_pairs sampling;
+    bool plain_openai; /* leave out every key that is not OpenAI's own */
+
+    /* tokenizer */
+    const char *tokenizer; /* NULL: the model id */
+    const char *tokenizer_mode;
+    bool skip_tokenizer_init;
+
+    /* data set */
+    const char *dataset_name; /* canonical name; default "random" */
+    const char *dataset_path;
+    uint64_t num_prompts;
+    uint64_t seed;
+    bool no_oversample;
+    bool disable_shuffle;
+    bool skip_chat_template;
+    bool prompt_token_ids;
+    uint64_t max_model_len; /* 0: none */
+    uint64_t random_input_len;
+    uint64_t random_output_len;
+    uint64_t random_prefix_len;
+    double random_range_ratio_input;
+    double random_range_ratio_output;
+    double random_cache_hit_fraction;
+    double random_cache_ratio;
+    int64_t custom_output_len; /* -1: per line */
+
+    /* traffic */
+    double request_rate; /* HUGE_VAL: no pacing */
+    double burstiness;   /* HUGE_VAL: constant spacing */
+    uint64_t max_concurrency; /* 0: none given */
+    enum ramp_up ramp_up_strategy;
+    double ramp_up_start_rps;
+    double ramp_up_end_rps;
+    uint64_t num_warmups;
+    uint64_t ready_check_timeout_s; /* 0: no ready check */
+    bool disable_tqdm;
+    bool dry_run;
+    bool profile;
+    unsigned client_threads;   /* 0: chosen from cores and concurrency */
+    uint64_t request_timeout_ns; /* default 6 hours */
+    bool mock;                 /* start the embedded mock server for this run */
+
+    /* steady state */
+    bool no_steady_state;
+    double steady_state_threshold; /* 0.95 */
+    double steady_state_min_window_s; /* negative: default */
+
+    /* output */
+    bool save_result;
+    bool save_detailed;
+    bool append_result;
+    const char *result_dir;
+    const char *result_filename;
+    const char *label;
+    struct config_pairs metadata;
+    bool metric_selected[METRIC_COUNT];
+    double percentiles[CONFIG_MAX_PERCENTILES];
+    size_t percentile_count;
+    struct config_goodput goodput;
+
+    /* Sentences for stderr that checking produced (repeated flags, flags without effect ...). */
+    const char **warnings;
+    size_t warning_count;
+    size_t warning_cap;
+};
+
+/* Defaults of every field. */
+void config_init(struct config *config);
+void config_done(struct config *config);
+
+/* Rules across fields, in the order of CLI.md section 3; fills derived values. */
+bool config_check(struct config *config, struct error *err);
+
+void config_warn(struct config *config, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The short name of a metric as used in flags and keys: "ttft", "client_queue_time" ... */
+const char *config_metric_name(enum metric_id metric);
+
+#endif

@@ -1,0 +1,55 @@
+/* workload.h - what will be sent: a list of requests as views into one arena.
+ * Use: dataset_build (datasets/dataset.h) fills a workload; the load engine and backends only read it.
+ * A prompt is stored in its wire form, once: JSON text (with quotes, escapes made), or token ids, or a rule that
+ * yields token ids.  Threads: read-only after building.  Errors: none here. */
+#ifndef VB_DATASETS_WORKLOAD_H
+#define VB_DATASETS_WORKLOAD_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/sv.h"
+
+#include <stdint.h>
+
+enum prompt_kind {
+    PROMPT_JSON,   /* `json` is a JSON string literal, quotes included (or any JSON value) */
+    PROMPT_IDS,    /* `ids`: token ids, written on the fly as a JSON array */
+    PROMPT_ID_RUN, /* the workload's shared prefix ids, then allowed[(start + j) mod allowed_count], j < run_len */
+};
+
+struct prompt {
+    enum prompt_kind kind;
+    struct sv json;
+    const uint32_t *ids;
+    uint32_t id_count;
+    uint64_t run_start;
+    uint32_t run_len;
+    uint32_t prefix_len; /* PROMPT_ID_RUN: this many of workload->prefix_ids come first */
+    uint32_t json_bytes; /* length of the wire form, any kind */
+};
+
+struct request {
+    struct prompt prompt;
+    uint32_t prompt_len;    /* tokens, the client's own count */
+    uint32_t output_len;    /* expected tokens, 0 when unknown */
+    uint64_t due_offset_ns; /* from a trace; UINT64_MAX when the schedule decides */
+};
+
+struct workload {
+    struct arena arena;
+    struct request *requests;
+    size_t count;
+    const uint32_t *prefix_ids;
+    size_t prefix_count;
+    const uint32_t *allowed; /* NULL: identity, allowed[k] = k */
+    size_t allowed_count;
+};
+
+void workload_done(struct workload *w);
+
+/* Appends the wire form of a prompt (json_bytes bytes) to out. */
+void workload_prompt_write(const struct workload *w, const struct prompt *p, struct buf *out);
+/* Computes prompt->json_bytes of an id prompt from its ids. */
+uint32_t workload_prompt_measure(const struct workload *w, const struct prompt *p);
+
+#endif

@@ -1,0 +1,46 @@
+/* client.h - what the client observed about itself during a run: how far its figures can be trusted.
+ * The load engine fills it (one per worker, merged after the join); output shows it as `client` and `Measurement`.
+ * Threads: one writer each.  Errors: none. */
+#ifndef VB_METRICS_CLIENT_H
+#define VB_METRICS_CLIENT_H
+
+#include "base/hist.h"
+
+#include <stdbool.h>
+
+enum stamp_source { STAMP_KERNEL, STAMP_USER, STAMP_MIXED };
+
+struct client_stats {
+    struct hist receive_lag;  /* kernel arrival to our read, ns */
+    struct hist send_lag;     /* due (and slot free) to first byte handed to the kernel, ns */
+    struct hist connect_time; /* TCP set-up of every connection opened, ns */
+    uint64_t reads;           /* reads that brought response bytes */
+    uint64_t kernel_stamps;   /* of them, with a kernel stamp */
+    uint64_t event_reads;     /* reads that held at least one token event */
+    uint64_t merged_reads;    /* of them, that held several */
+    uint64_t token_events;
+    uint64_t merged_events;   /* events in merged reads beyond each read's first */
+    uint64_t longest_stall_ns;/* longest time a loop spent away from its poll call */
+    uint64_t cpu_ns;          /* CPU time of the worker threads in the run */
+    uint64_t wall_ns;         /* their wall time */
+    uint64_t tcp_retransmits;
+    uint64_t connections;     /* opened */
+    uint64_t reconnects;      /* stale pooled connection, sent again */
+    uint64_t requests_connecting; /* requests that had to open a connection in their latency */
+    uint64_t clock_steps;     /* steps of the wall clock that were corrected */
+    unsigned threads;
+    double dns_ms;            /* name look-up before the run */
+    const char *address;      /* the address that answered, "127.0.0.1:8000" or "[::1]:8000" */
+};
+
+void client_stats_merge(struct client_stats *into, const struct client_stats *from);
+enum stamp_source client_stamp_source(const struct client_stats *c);
+
+enum verdict { VERDICT_CLEAN, VERDICT_SUSPECT, VERDICT_INVALID };
+
+/* Judges a run.  *rule gets the sentence of the worst rule that fired ("none" when clean), static or from `text`. */
+enum verdict client_verdict(const struct client_stats *c, double mean_ttft_ms, double mean_itl_ms,
+                            char *rule, size_t rule_cap);
+const char *verdict_name(enum verdict v);
+
+#endif

@@ -1,0 +1,102 @@
+/* summary.h - records to figures: METRICS of the specification (Python's definitions, RULINGS deciding).
+ * Use: metrics_summarize(records, count, &options, &summary); read; summary_done.
+ * Threads: pure functions.  Errors: none; a run without success gives zeros. */
+#ifndef VB_METRICS_SUMMARY_H
+#define VB_METRICS_SUMMARY_H
+
+#include "metrics/record.h"
+
+/* One series with its statistics; ms. */
+struct series_stats {
+    size_t count;
+    double mean_ms;
+    double median_ms;
+    double std_ms;
+    double *percentiles_ms; /* in the order of summary_options.percentiles */
+};
+
+enum series_id {
+    SERIES_TTFT,
+    SERIES_TPOT,
+    SERIES_ITL,
+    SERIES_E2EL,
+    SERIES_CLIENT_QUEUE_TIME,
+    SERIES_E2EL_INCLUDING_CLIENT_QUEUE,
+    SERIES_COUNT,
+};
+
+struct summary_options {
+    uint64_t start_ns;    /* benchmark start: before the first dispatch */
+    uint64_t duration_ns; /* until the last result */
+    const double *percentiles;
+    size_t percentile_count;
+    bool goodput_given;
+    double goodput_ttft_ms; /* HUGE_VAL when not given */
+    double goodput_tpot_ms;
+    double goodput_e2el_ms;
+    bool has_tokenizer;
+    /* steady state (METRICS 4; PEER_FAULTS 5, 6, 7 put right) */
+    bool steady_state;      /* wanted and applicable */
+    uint64_t max_concurrency;
+    double steady_threshold;
+    double steady_min_window_s; /* negative: max(10, 0.1 * duration) */
+};
+
+struct steady_state {
+    bool found;
+    double start_s, end_s, duration_s;
+    uint64_t target_concurrency;
+    double threshold;
+    uint64_t threshold_abs;
+    uint64_t observed_peak;
+    uint64_t requests_started, requests_completed, requests_total;
+    bool has_warning;
+    char warning[128];
+    double request_throughput, input_throughput, output_throughput, total_token_throughput;
+    double mean_ttft_ms, median_ttft_ms;
+    double *percentiles_ttft_ms;
+    double mean_tpot_ms, median_tpot_ms, p90_tpot_ms, p99_tpot_ms;
+    size_t ttft_count;
+};
+
+struct summary {
+    double duration_s;
+    uint64_t requested;  /* records given */
+    uint64_t sent;
+    uint64_t completed;
+    uint64_t failed;
+    uint64_t failures[FAILURE_COUNT]; /* per kind */
+    uint64_t total_input_tokens;  /* server's count where given, else client's; successes only */
+    uint64_t total_output_tokens; /* usage, else tokenised text, else 1 (METRICS 2) */
+    uint64_t output_from_usage;   /* successes whose output count came from usage / text / fallback */
+    uint64_t output_from_text;
+    uint64_t output_from_fallback;
+    uint64_t total_cached_tokens; /* sum of prompt_tokens_details.cached_tokens */
+    bool has_cached_tokens;
+    double request_throughput;
+    double request_goodput; /* 0 unless goodput_given */
+    double input_throughput;
+    double output_throughput;
+    double total_token_throughput;
+    double max_output_tokens_per_s;     /* peers' definition: chunks per whole-second bucket */
+    uint64_t max_concurrent_requests;   /* peers' definition */
+    double exact_max_output_tokens_per_s; /* each chunk weighs out_len / events */
+    uint64_t exact_max_concurrent_requests;
+    struct series_stats series[SERIES_COUNT];
+    double mean_queue_ms, p99_queue_ms; /* wait for the concurrency gate */
+    struct steady_state steady;
+};
+
+void metrics_summarize(const struct record *records, size_t count,
+                       const struct summary_options *options, struct summary *summary);
+void summary_done(struct summary *summary);
+
+/* Output tokens of one record as counted in the totals (0 for failures). */
+uint64_t record_output_tokens(const struct record *r, bool has_tokenizer);
+uint64_t record_input_tokens(const struct record *r);
+/* Seconds, as in detailed results; 0 when the event never came. */
+double record_ttft_s(const struct record *r);
+double record_latency_s(const struct record *r);
+double record_queue_s(const struct record *r);
+
+#endif

@@ -1,0 +1,54 @@
+/* tokenizer.h - text to token ids and back, as the server does it.
+ * Use: tokenizer_load for local files, or tokenizer_new_remote around a server's /tokenize and /detokenize; then
+ * tokenizer_encode / tokenizer_decode; tokenizer_free.
+ * Threads: a local tokenizer is read-only after loading and may be used by many threads, each with its own
+ * struct token_ids / buf.  Errors: struct error; an unsupported part of a file is named, never ignored. */
+#ifndef VB_TOKENIZER_TOKENIZER_H
+#define VB_TOKENIZER_TOKENIZER_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/sv.h"
+
+#include <stdint.h>
+
+struct token_ids {
+    uint32_t *items;
+    size_t count;
+    size_t cap;
+};
+void token_ids_done(struct token_ids *ids);
+
+struct tokenizer;
+
+/* `path`: a tokenizer.json, or a folder that holds one (with tokenizer_config.json beside it). */
+struct tokenizer *tokenizer_load(const char *path, struct error *err);
+
+/* Posts `body` (JSON) to the server path ("/tokenize", "/detokenize") and appends the reply body. */
+typedef bool tokenizer_post_fn(void *user, const char *path, struct sv body, struct buf *reply,
+                               struct error *err);
+/* A tokenizer that asks the server; probes it at once (text "test"; vocabulary estimated as
+ * max(2 * max id, 131072), HUB_AND_TOKENIZERS 4). */
+struct tokenizer *tokenizer_new_remote(const char *model, tokenizer_post_fn *post, void *user,
+                                       struct error *err);
+void tokenizer_free(struct tokenizer *t);
+
+/* Appends to *ids. */
+bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_special,
+                      struct token_ids *ids, struct error *err);
+/* Appends UTF-8; incomplete sequences become U+FFFD as the reference's lossy decode. */
+bool tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count,
+                      bool skip_special, struct buf *out, struct error *err);
+
+/* Entries without / with added tokens (Python's vocab_size and len(tokenizer)). */
+uint32_t tokenizer_vocab_size(const struct tokenizer *t);
+uint32_t tokenizer_full_size(const struct tokenizer *t);
+/* Tokens that encode(text, add_special) adds to a single text. */
+uint32_t tokenizer_special_count(const struct tokenizer *t);
+/* Is the id one of the special ids (all_special_ids of Python's tokenizer)? */
+bool tokenizer_is_special(const struct tokenizer *t, uint32_t id);
+bool tokenizer_is_remote(const struct tokenizer *t);
+/* One sentence: kind and vocabulary size, for the log. */
+const char *tokenizer_describe(const struct tokenizer *t);
+
+#endif
