@@ -45,7 +45,7 @@ enum option_flag {
     OPTION_MULTI = 1u << 0,     /* takes every following word up to the next flag; accumulates; at least one word */
     OPTION_SHORT = 1u << 1,     /* shown by -h */
     OPTION_LATER = 1u << 2,     /* known, not in this version: refused unless the value is the default */
-    OPTION_NO_EFFECT = 1u << 3, /* accepted with a warning; nothing is stored (a callback is still called to check) */
+    OPTION_NO_EFFECT = 1u << 3, /* accepted with a warning that gives `note`; a callback is still called to check */
     OPTION_OWN = 1u << 4,       /* no peer has it */
 };
 
@@ -74,6 +74,7 @@ struct option_row {
     const char *default_text;  /* shown in the help; NULL none */
     const char *example; /* a right value for error messages; NULL: default_text, else nothing is suggested */
     const char *help;    /* one sentence or more */
+    const char *note;    /* OPTION_NO_EFFECT: the reason, said in the warning */
     size_t offset;       /* of the field in the target */
     option_set_fn *set;  /* OPTION_CALLBACK */
     double min, max;     /* bounds of numbers, both allowed; min == max == 0: none but the type's; max 0 with
