@@ -1,0 +1,48 @@
+/* text_priv.h - steps over plain text eight bytes at a time: what reader and writer of JSON strings share.
+ * Use: js_plain_end(at, end, 0) finds where a raw string stops being plain; with JS_STOP_HIGH it stops at bytes
+ * >= 0x80 too.  Threads: pure functions.  Errors: none. */
+#ifndef VB_JSON_TEXT_PRIV_H
+#define VB_JSON_TEXT_PRIV_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define JS_ONES      UINT64_C(0x0101010101010101)
+#define JS_HIGHS     UINT64_C(0x8080808080808080)
+#define JS_STOP_HIGH JS_HIGHS
+
+static inline uint64_t js_load8(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word); /* the first byte must be the lowest */
+#endif
+    return word;
+}
+
+/* First of '"', '\\', a byte below 0x20 (or, with JS_STOP_HIGH, above 0x7f) in [at, end), else end.
+ * (v - 1) & ~v sets the top bit of the lowest zero byte of v; borrows may set false bits only above it, and only the
+ * lowest is used.  A zero byte of word ^ 0x22.. is a quote; word - 0x20.. borrows in bytes below 0x20. */
+static inline const char *js_plain_end(const char *at, const char *end, uint64_t stop_high)
+{
+    while (end - at >= 8) {
+        uint64_t word = js_load8(at);
+        uint64_t quote = word ^ (JS_ONES * '"');
+        uint64_t slash = word ^ (JS_ONES * '\\');
+        uint64_t hit = ((quote - JS_ONES) & ~quote) | ((slash - JS_ONES) & ~slash) |
+                       ((word - JS_ONES * 0x20) & ~word);
+        hit = (hit & JS_HIGHS) | (word & stop_high);
+        if (hit != 0)
+            return at + (__builtin_ctzll(hit) >> 3);
+        at += 8;
+    }
+    for (; at < end; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (c == '"' || c == '\\' || c < 0x20 || (stop_high != 0 && c >= 0x80))
+            break;
+    }
+    return at;
+}
+
+#endif
