@@ -51,7 +51,9 @@ struct steady_state {
     uint64_t observed_peak;
     uint64_t requests_started, requests_completed, requests_total;
     bool has_warning;
-    char warning[128];
+    char warning[256];
+    uint64_t gaps; /* stretches below the threshold between plateaus, turn-overs not counted */
+    double gap_s;  /* their length in all */
     double request_throughput, input_throughput, output_throughput, total_token_throughput;
     double mean_ttft_ms, median_ttft_ms;
     double *percentiles_ttft_ms;
@@ -93,10 +95,15 @@ void summary_done(struct summary *summary);
 
 /* Output tokens of one record as counted in the totals (0 for failures). */
 uint64_t record_output_tokens(const struct record *r, bool has_tokenizer);
+/* The server's count of prompt tokens where it gave one, else the client's. */
 uint64_t record_input_tokens(const struct record *r);
-/* Seconds, as in detailed results; 0 when the event never came. */
+/* Tokens that one token event of a success stands for: output tokens / events; 1 when nobody counted the tokens. */
+double record_event_weight(const struct record *r, bool has_tokenizer);
+/* Seconds, as in detailed results; 0 when the event never came.  The latency of a failure is 0 as in Python's results,
+ * its first token and gaps stay. */
 double record_ttft_s(const struct record *r);
 double record_latency_s(const struct record *r);
+/* From due to start: the wait for the concurrency gate and the client's own send lag. */
 double record_queue_s(const struct record *r);
 
 #endif

@@ -1,0 +1,22 @@
+/* result.h - the result file: one JSON object on one line, Python's keys in Python's order, the Rust tool's extras
+ * among them, ours at the end.  docs/results.md describes every key.
+ * Use: result_save writes it as --save-result, --append-result, --result-dir and --result-filename say.
+ * Threads: read-only on the report.  Errors: E_IO with the path in the message. */
+#ifndef VB_OUTPUT_RESULT_H
+#define VB_OUTPUT_RESULT_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "output/run_report.h"
+
+/* Appends the object, without a newline. */
+void result_json(const struct run_report *report, struct buf *out);
+
+/* Appends the path that result_save would write: the folder, and the given or automatic file name. */
+void result_path(const struct run_report *report, struct buf *path);
+
+/* Saves when the configuration asks for it, else does nothing.  *path (may be NULL) gets the file's name on the heap,
+ * NULL when nothing was saved; the caller frees it. */
+bool result_save(const struct run_report *report, char **path, struct error *err);
+
+#endif
