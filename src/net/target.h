@@ -20,7 +20,7 @@ struct net_target {
     socklen_t address_len;
     char address_text[80]; /* "127.0.0.1:8000", "[::1]:8000" */
     uint64_t dns_ns;       /* what the name look-up took */
-    bool answered;         /* some address accepted a connection */
+    bool answered; /* false only when several addresses were tried and none accepted a connection */
 };
 
 /* "http://host:port/prefix"; host may be a bracketed IPv6 literal. */
@@ -29,7 +29,8 @@ bool target_parse(struct net_target *target, struct sv url, struct error *err);
 bool target_from_host(struct net_target *target, const char *host, int port, struct error *err);
 
 /* Looks the name up and connects once to find the address that answers: all addresses are tried, alternating
- * families, 250 ms apart (RFC 8305).  No answer is no error: the first address is kept and `answered` is false. */
+ * families, 250 ms apart (RFC 8305).  A host with one address is taken without trying.  No answer is no error: the
+ * first address is kept and `answered` is false; requests will then fail with the reason. */
 bool target_resolve(struct net_target *target, struct error *err);
 
 #endif

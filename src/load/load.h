@@ -1,0 +1,66 @@
+/* load.h - the load engine: sends a workload's requests on schedule and records what came back.
+ * Use: fill a struct load_plan; load_run; read the records and statistics.  load_run starts the worker threads, opens
+ * connections where the concurrency is known, starts the clock, and returns when every request has ended.
+ * Threads: load_run is called from the main thread, with no other thread running; it takes SIGINT and SIGTERM over while it
+ * runs: the first one stops sending and waits for what is in flight, the second one aborts.
+ * Errors: false only when the run could not start; failed requests are data in their records. */
+#ifndef VB_LOAD_LOAD_H
+#define VB_LOAD_LOAD_H
+
+#include "backends/backend.h"
+#include "datasets/workload.h"
+#include "metrics/client.h"
+#include "metrics/record.h"
+#include "net/target.h"
+
+enum load_text { LOAD_TEXT_NONE, LOAD_TEXT_WITHOUT_USAGE, LOAD_TEXT_ALWAYS };
+
+/* What a running load looks like from outside. */
+struct load_progress {
+    uint64_t sent;
+    uint64_t done;
+    uint64_t failed;
+    uint64_t tokens;
+    uint64_t elapsed_ns;
+};
+
+struct load_plan {
+    const struct net_target *target;
+    const struct workload *workload;
+    const uint32_t *order;   /* request index in the workload of each item sent; NULL: identity */
+    size_t count;            /* items to send */
+    const uint64_t *due_ns;  /* per item, relative to the start, ascending; NULL: all at once */
+    const struct backend *backend;
+    const struct body_template *body;
+    struct sv path;          /* request target: prefix and endpoint */
+    struct sv headers;       /* complete header lines for every request */
+    const char *id_prefix;   /* x-request-id is prefix + item number; NULL: not sent */
+    uint64_t max_concurrency; /* 0: no limit */
+    bool concurrency_known;   /* open connections before the clock starts */
+    unsigned threads;         /* 0: chosen */
+    uint64_t request_timeout_ns;
+    enum load_text text;
+    /* Called on the calling thread about ten times a second; may be NULL. */
+    void (*progress)(void *user, const struct load_progress *progress);
+    void *user;
+};
+
+struct load_result {
+    struct record *records; /* plan->count, in item order */
+    size_t count;
+    uint64_t start_ns;
+    uint64_t start_real_ns; /* wall clock at the start */
+    uint64_t duration_ns;   /* start to the end of the last response */
+    bool interrupted;
+    struct client_stats client;
+    struct record_slab *slabs; /* memory of the records */
+    size_t slab_count;
+};
+
+bool load_run(const struct load_plan *plan, struct load_result *result, struct error *err);
+void load_result_done(struct load_result *result);
+
+/* Threads used for a concurrency on this machine: one per 256 streams, at most half the cores and 8. */
+unsigned load_choose_threads(uint64_t concurrency);
+
+#endif

@@ -1,0 +1,254 @@
+/* One run of the engine: workers are started, the clock is released when their connections are open, the calling thread
+ * watches signals and progress, and everything is merged after the join. */
+#include "load/load.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "load/worker_priv.h"
+#include "net/sock.h"
+
+enum { MAX_THREADS = 64, FILES_BESIDE = 32, TICK_MS = 100, STREAMS_PER_THREAD = 256, DEFAULT_MAX_THREADS = 8 };
+
+struct load {
+    struct load_shared shared;
+    struct worker *workers;
+    struct load_counters *counters;
+    unsigned started; /* threads that run */
+    int signal_fd;    /* SIGINT and SIGTERM, taken over for the run */
+    sigset_t old_mask;
+};
+
+unsigned load_choose_threads(uint64_t concurrency)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t wanted = (concurrency + STREAMS_PER_THREAD - 1) / STREAMS_PER_THREAD;
+    uint64_t most = cores > 3 ? (uint64_t)cores / 2 : 1;
+    if (most > DEFAULT_MAX_THREADS)
+        most = DEFAULT_MAX_THREADS;
+    if (wanted > most)
+        wanted = most;
+    return wanted > 0 ? (unsigned)wanted : 1;
+}
+
+/* Most connections that can be open at once, as far as it is known. */
+static uint64_t known_concurrency(const struct load_plan *plan)
+{
+    uint64_t most = plan->max_concurrency > 0 ? plan->max_concurrency : plan->count;
+    return most < plan->count ? most : plan->count;
+}
+
+static unsigned thread_count(const struct load_plan *plan)
+{
+    uint64_t concurrency = known_concurrency(plan);
+    uint64_t threads = plan->threads > 0 ? plan->threads : load_choose_threads(concurrency);
+    if (threads > MAX_THREADS)
+        threads = MAX_THREADS;
+    if (threads > concurrency)
+        threads = concurrency;
+    return threads > 0 ? (unsigned)threads : 1;
+}
+
+static void make_head(const struct load_plan *plan, struct buf *head)
+{
+    buf_add_fmt(head, "POST " SV_FMT " HTTP/1.1\r\n", SV_ARG(plan->path));
+    buf_add(head, plan->headers);
+    buf_add_str(head, "Content-Length: ");
+}
+
+static void make_records(struct load *load, struct load_result *result)
+{
+    const struct load_plan *plan = load->shared.plan;
+    result->count = plan->count;
+    result->records = mem_array(plan->count, sizeof(*result->records));
+    for (size_t i = 0; i < plan->count; i++) {
+        struct record *r = &result->records[i];
+        size_t index = plan->order != NULL ? plan->order[i] : i;
+        record_init(r);
+        r->prompt_len = plan->workload->requests[index].prompt_len;
+        r->output_len = plan->workload->requests[index].output_len;
+    }
+    load->shared.records = result->records;
+}
+
+static bool take_signals(struct load *load, struct error *err)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, &load->old_mask);
+    load->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    load->shared.changed_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (load->signal_fd < 0 || load->shared.changed_fd < 0)
+        return error_sys(err, E_IO, errno, "cannot watch for signals");
+    return true;
+}
+
+static bool start_workers(struct load *load, struct error *err)
+{
+    for (unsigned i = 0; i < load->shared.workers; i++) {
+        struct worker *w = &load->workers[i];
+        if (!worker_init(w, &load->shared, i, &load->counters[i], err))
+            return false;
+    }
+    for (unsigned i = 0; i < load->shared.workers; i++) {
+        int sys = pthread_create(&load->workers[i].thread, NULL, worker_main, &load->workers[i]);
+        if (sys != 0)
+            return error_sys(err, E_LIMIT, sys, "cannot start a client thread");
+        load->started++;
+    }
+    return true;
+}
+
+static void wake_all(struct load *load)
+{
+    for (unsigned i = 0; i < load->started; i++)
+        poller_wake(&load->workers[i].poller);
+}
+
+static void stop_more(struct load *load)
+{
+    int level = atomic_load(&load->shared.stop);
+    if (level < STOP_NOW)
+        atomic_store(&load->shared.stop, level + 1);
+    wake_all(load);
+}
+
+/* Until a worker has news, at most a tick; a signal raises the stop level. */
+static void wait_tick(struct load *load)
+{
+    struct pollfd fds[2] = {{.fd = load->signal_fd, .events = POLLIN},
+                            {.fd = load->shared.changed_fd, .events = POLLIN}};
+    if (poll(fds, 2, TICK_MS) <= 0)
+        return;
+    struct signalfd_siginfo info;
+    uint64_t value;
+    if (read(load->signal_fd, &info, sizeof(info)) == sizeof(info))
+        stop_more(load);
+    if (read(load->shared.changed_fd, &value, sizeof(value)) < 0 && errno != EAGAIN)
+        usleep(TICK_MS * 1000);
+}
+
+static void release(struct load *load, struct load_result *result)
+{
+    while (atomic_load(&load->shared.ready) < load->shared.workers)
+        wait_tick(load);
+    result->start_ns = load->shared.start_ns = clock_mono_ns();
+    result->start_real_ns = clock_real_ns();
+    atomic_store(&load->shared.released, true);
+    wake_all(load);
+}
+
+static bool all_finished(const struct load *load)
+{
+    for (unsigned i = 0; i < load->started; i++) {
+        if (!atomic_load(&load->counters[i].finished))
+            return false;
+    }
+    return true;
+}
+
+static void report_progress(const struct load *load, const struct load_result *result)
+{
+    struct load_progress p = {.elapsed_ns = clock_mono_ns() - result->start_ns};
+    for (unsigned i = 0; i < load->started; i++) {
+        p.sent += atomic_load_explicit(&load->counters[i].sent, memory_order_relaxed);
+        p.done += atomic_load_explicit(&load->counters[i].done, memory_order_relaxed);
+        p.failed += atomic_load_explicit(&load->counters[i].failed, memory_order_relaxed);
+        p.tokens += atomic_load_explicit(&load->counters[i].tokens, memory_order_relaxed);
+    }
+    const struct load_plan *plan = load->shared.plan;
+    if (plan->progress != NULL)
+        plan->progress(plan->user, &p);
+}
+
+static void watch(struct load *load, const struct load_result *result)
+{
+    while (!all_finished(load)) {
+        wait_tick(load);
+        report_progress(load, result);
+    }
+}
+
+static void finish(struct load *load, struct load_result *result)
+{
+    uint64_t end = result->start_ns;
+    result->slab_count = load->shared.workers;
+    result->slabs = mem_array(result->slab_count, sizeof(*result->slabs));
+    for (unsigned i = 0; i < load->started; i++)
+        pthread_join(load->workers[i].thread, NULL);
+    for (unsigned i = 0; i < load->shared.workers; i++) {
+        struct worker *w = &load->workers[i];
+        client_stats_merge(&result->client, &w->stats);
+        result->slabs[i] = w->slab;
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        if (result->records[i].done && result->records[i].end_ns > end)
+            end = result->records[i].end_ns;
+    }
+    result->duration_ns = end - result->start_ns;
+    result->interrupted = atomic_load(&load->shared.stop) != STOP_NOT;
+    result->client.address = load->shared.plan->target->address_text;
+    result->client.dns_ms = (double)load->shared.plan->target->dns_ns / 1e6;
+}
+
+static void load_done(struct load *load)
+{
+    for (unsigned i = 0; i < load->shared.workers; i++) {
+        if (load->workers[i].shared != NULL)
+            worker_done(&load->workers[i]);
+    }
+    free(load->workers);
+    free(load->counters);
+    buf_done(&load->shared.head);
+    if (load->signal_fd >= 0)
+        close(load->signal_fd);
+    if (load->shared.changed_fd >= 0)
+        close(load->shared.changed_fd);
+    pthread_sigmask(SIG_SETMASK, &load->old_mask, NULL);
+}
+
+bool load_run(const struct load_plan *plan, struct load_result *result, struct error *err)
+{
+    *result = (struct load_result){0};
+    if (!sock_raise_file_limit(known_concurrency(plan) * plan->concurrency_known + FILES_BESIDE, err))
+        return false;
+    struct load load = {.shared = {.plan = plan, .workers = thread_count(plan)}};
+    load.workers = mem_array(load.shared.workers, sizeof(*load.workers));
+    load.counters = aligned_alloc(64, load.shared.workers * sizeof(*load.counters));
+    memset(load.counters, 0, load.shared.workers * sizeof(*load.counters));
+    make_head(plan, &load.shared.head);
+    make_records(&load, result);
+    bool ok = take_signals(&load, err) && start_workers(&load, err);
+    if (ok) {
+        release(&load, result);
+        watch(&load, result);
+    } else {
+        atomic_store(&load.shared.stop, STOP_NOW);
+        atomic_store(&load.shared.released, true);
+        wake_all(&load);
+    }
+    finish(&load, result);
+    load_done(&load);
+    if (!ok)
+        load_result_done(result);
+    return ok;
+}
+
+void load_result_done(struct load_result *result)
+{
+    for (size_t i = 0; i < result->slab_count; i++)
+        record_slab_done(&result->slabs[i]);
+    free(result->slabs);
+    free(result->records);
+    *result = (struct load_result){0};
+}
