@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Runs the tests of a build folder and the static checks; ends with one line of counts.
+
+  tools/run_checks.py [--tests DIR] [--release PROGRAM] [--static] [--threads] [-- MESON_TEST_ARG...]
+
+--tests    a Meson build folder that is up to date: all its tests
+--threads  of these only the tests of rooms that start threads, and the end-to-end tests
+--release  the shipped program: its size, its start without network, home and environment
+--static   layers, style, headers
+
+A program that speaks TAP counts with its single tests, any other as one.  The last line is
+`N passed, N failed` with `, N skipped` when some were; exit status 1 when one failed or none ran.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+THREAD_SUITES = {"load", "net", "mock", "e2e"}
+STATIC = ["check_layers.py", "check_style.py", "check_headers"]
+TAP_PLAN = re.compile(r"^1\.\.\d+", re.M)
+TAP_LINE = re.compile(r"^(not )?ok\b(.*)$", re.M)
+TAP_SKIP = re.compile(r"#\s*(skip|todo)", re.I)
+
+
+class Counts:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def line(self):
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def count_program(result, counts):
+    """Adds one test program: a line of Meson's testlog.json."""
+    name, verdict, output = result["name"], result["result"], result.get("stdout") or ""
+    failed = skipped = passed = 0
+    if TAP_PLAN.search(output):
+        for line in TAP_LINE.finditer(output):
+            # cmocka 1.1.5 writes "not ok 3 # SKIP" for a skipped test, which Meson takes for a
+            # failure.
+            if TAP_SKIP.search(line.group(2)):
+                skipped += 1
+            elif line.group(1):
+                failed += 1
+            else:
+                passed += 1
+    good = verdict in ("OK", "EXPECTEDFAIL", "SKIP")
+    only_skips = verdict == "FAIL" and result.get("returncode") == 0 and skipped > 0
+    if not good and failed == 0 and not only_skips:
+        failed = 1
+    elif verdict == "SKIP" and passed == 0:
+        skipped = max(skipped, 1)
+    elif good and passed + failed + skipped == 0:
+        passed = 1
+    if failed:
+        say(f"failed: {name} ({verdict.lower()})")
+    counts.passed += passed
+    counts.failed += failed
+    counts.skipped += skipped
+
+
+def thread_tests(build):
+    """Names of the tests of the rooms that start threads: by suite, or by folder of the program."""
+    listed = subprocess.run(["meson", "introspect", str(build), "--tests"], check=True,
+                            capture_output=True, text=True)
+    names = set()
+    for test in json.loads(listed.stdout):
+        suites = {suite.split(":")[-1] for suite in test["suite"]}
+        folders = set(pathlib.Path(test["cmd"][0]).parts[-3:-1])
+        if THREAD_SUITES & (suites | folders):
+            names.add(test["name"])
+    return sorted(names)
+
+
+def run_tests(build, only_threads, extra, counts):
+    names = thread_tests(build) if only_threads else []
+    if only_threads and not names:
+        say("no test of a room with threads yet")
+        return
+    log = build / "meson-logs" / "check.json"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(["meson", "test", "-C", str(build), "--no-rebuild", "--logbase", "check",
+                           "--print-errorlogs", *extra, *names],
+                          stdin=subprocess.DEVNULL, check=False)
+    if not log.exists():
+        say("meson test left no results")
+        counts.failed += 1
+        return
+    before = counts.failed
+    with open(log, encoding="utf-8") as lines:
+        for line in lines:
+            count_program(json.loads(line), counts)
+    if done.returncode not in (0, 1) and counts.failed == before:
+        say(f"meson test ended with status {done.returncode}")
+
+
+def run_script(command, counts):
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode == 0:
+        counts.passed += 1
+    elif done.returncode == 77:
+        counts.skipped += 1
+    else:
+        say(f"failed: {os.path.basename(command[0])}")
+        counts.failed += 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tests", type=pathlib.Path)
+    parser.add_argument("--release", type=pathlib.Path)
+    parser.add_argument("--static", action="store_true")
+    parser.add_argument("--threads", action="store_true")
+    parser.add_argument("extra", nargs="*")
+    options = parser.parse_args()
+    counts = Counts()
+    if options.static:
+        for name in STATIC:
+            run_script([str(ROOT / "tools" / name)], counts)
+    if options.release:
+        run_script([str(ROOT / "tools" / "check_release.py"), str(options.release)], counts)
+    if options.tests:
+        run_tests(options.tests.resolve(), options.threads, options.extra, counts)
+    if counts.passed + counts.failed + counts.skipped == 0:
+        say("nothing was checked")
+    say(counts.line())
+    return 1 if counts.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
