@@ -1,0 +1,206 @@
+/* Whole files.  Atomic writing goes through "<path>.tmp.<pid>.<thread>" in the target's folder, so that a reader sees the
+ * old file or the new one and never half of either. */
+#include "base/file.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { READ_STEP = 64 * 1024 };
+
+/* For CLEANUP: closes, keeping errno. */
+static void close_fd(const int *fd)
+{
+    int kept = errno;
+    if (*fd >= 0)
+        close(*fd);
+    errno = kept;
+}
+
+bool file_read(const char *path, struct buf *out, struct error *err)
+{
+    size_t before = out->len;
+    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_sys(err, E_IO, errno, "cannot open '%s'", path);
+    struct stat info;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+        buf_reserve(out, (size_t)info.st_size +
+                             1); /* one more, so that the end is seen without growing */
+    for (;;) {
+        size_t room = out->cap - out->len;
+        char *to = buf_reserve(out, room > 0 ? room : READ_STEP);
+        ssize_t got = read(fd, to, out->cap - out->len);
+        if (got == 0)
+            return true;
+        if (got > 0) {
+            out->len += (size_t)got;
+        } else if (errno != EINTR) {
+            out->len = before;
+            return error_sys(err, E_IO, errno, "cannot read '%s'", path);
+        }
+    }
+}
+
+/* False with errno set. */
+static bool write_all(int fd, struct sv content)
+{
+    while (content.len > 0) {
+        ssize_t put = write(fd, content.ptr, content.len);
+        if (put >= 0)
+            content = sv_skip(content, (size_t)put);
+        else if (errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+/* Fills a new file beside the target and renames it; false with errno set, the new file gone. */
+static bool replace_file(const char *temporary, const char *path, struct sv content)
+{
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return false;
+    struct stat old;
+    bool good = stat(path, &old) != 0 || fchmod(fd, old.st_mode & 07777) == 0;
+    good = good && write_all(fd, content) && fsync(fd) == 0;
+    int reason = errno;
+    if (close(fd) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    if (good && rename(temporary, path) != 0) {
+        good = false;
+        reason = errno;
+    }
+    if (!good)
+        unlink(temporary);
+    errno = reason;
+    return good;
+}
+
+/* "/dev/stdout", pipes and the like cannot be replaced: they are written in place. */
+static bool write_special(const char *path, struct sv content)
+{
+    CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && write_all(fd, content);
+}
+
+bool file_write_atomic(const char *path, struct sv content, struct error *err)
+{
+    struct stat info;
+    bool good;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        good = write_special(path, content);
+    } else {
+        /* a link stays a link: its target is replaced */
+        CLEANUP(mem_free_ptr) char *real = realpath(path, NULL);
+        const char *target = real != NULL ? real : path;
+        struct buf name = {0};
+        buf_add_fmt(&name, "%s.tmp.%ld.%ld", target, (long)getpid(), (long)gettid());
+        good = replace_file(buf_cstr(&name), target, content);
+        int reason = errno;
+        buf_done(&name);
+        errno = reason;
+    }
+    return good || error_sys(err, E_IO, errno, "cannot write '%s'", path);
+}
+
+bool file_append_record(const char *path, struct sv content, struct error *err)
+{
+    CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return error_sys(err, E_IO, errno, "cannot open '%s'", path);
+    int locked;
+    do
+        locked = flock(fd, LOCK_EX);
+    while (locked != 0 && errno == EINTR);
+    /* file systems without locks still keep the single write together */
+    struct stat info;
+    struct buf record = {0};
+    bool good = fstat(fd, &info) == 0;
+    if (good) {
+        if (info.st_size > 0)
+            buf_add_char(&record, '\n');
+        buf_add(&record, content);
+        good = write_all(fd, buf_sv(&record));
+    }
+    int reason = errno;
+    buf_done(&record);
+    return good || error_sys(err, E_IO, reason, "cannot append to '%s'", path);
+}
+
+/* One folder; true when it exists afterwards. */
+static bool make_dir(const char *path)
+{
+    if (mkdir(path, 0777) == 0)
+        return true;
+    int reason = errno;
+    if (file_is_dir(path)) /* also where mkdir says EROFS or EACCES of a folder that exists */
+        return true;
+    errno = reason;
+    return false;
+}
+
+bool file_make_dirs(const char *path, struct error *err)
+{
+    CLEANUP(mem_free_ptr) char *part = mem_strdup(path);
+    for (char *at = part; *at != '\0'; at++) {
+        if (*at != '/' || at == part)
+            continue;
+        *at = '\0';
+        bool good = make_dir(part);
+        if (!good)
+            return error_sys(err, E_IO, errno, "cannot make the folder '%s'", part);
+        *at = '/';
+    }
+    return make_dir(part) || error_sys(err, E_IO, errno, "cannot make the folder '%s'", part);
+}
+
+bool file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bool file_is_dir(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool file_map_open(const char *path, struct file_map *map, struct error *err)
+{
+    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_sys(err, E_IO, errno, "cannot open '%s'", path);
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return error_sys(err, E_IO, errno, "cannot read '%s'", path);
+    if (!S_ISREG(info.st_mode))
+        return error_set(err, E_IO, "cannot map '%s'; it is no regular file", path);
+    if (info.st_size == 0) {
+        *map = (struct file_map){.view = sv_make("", 0)};
+        return true;
+    }
+    size_t size = (size_t)info.st_size;
+    void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (base == MAP_FAILED)
+        return error_sys(err, E_IO, errno, "cannot map '%s'", path);
+    *map = (struct file_map){.view = sv_make(base, size), .base = base};
+    return true;
+}
+
+void file_map_close(struct file_map *map)
+{
+    if (map->base != NULL)
+        munmap(map->base, map->view.len);
+    *map = (struct file_map){0};
+}
