@@ -1,9 +1,10 @@
 /* The event stream reader: fixed streams give the events written here, however the stream is cut. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
