@@ -1,7 +1,8 @@
 /* config.h - the validated settings of one invocation of `serve`.
- * Use: cli parses argv with config/options.h into a struct config, config_check applies the rules across fields and
+ * Use: config_init, config_parse (the option table is options.def), config_check: it applies the rules across fields and
  * fills the derived values; afterwards everybody only reads it.
- * Strings live in config->arena.  Threads: read-only after config_check.  Errors: struct error, code E_USAGE. */
+ * Strings live in config->arena.  Threads: read-only after config_check.  Errors: struct error, code E_USAGE (a flag by
+ * itself) or E_CONFIG (flags that do not go together). */
 #ifndef VB_CONFIG_CONFIG_H
 #define VB_CONFIG_CONFIG_H
 
@@ -52,6 +53,7 @@ struct config {
     const char *base_url; /* NULL: http://host:port */
     const char *host;     /* default "127.0.0.1" */
     int port;             /* default 8000 */
+    bool address_given;   /* --host, --port or --base-url was */
     const char *endpoint; /* NULL: the backend's own */
     struct config_pairs headers;
     bool insecure;
@@ -84,6 +86,8 @@ struct config {
     bool skip_chat_template;
     bool prompt_token_ids;
     uint64_t max_model_len; /* 0: none */
+    int64_t input_len;      /* --input-len and --output-len, -1: not given; config_check puts them into the */
+    int64_t output_len;     /* data sets' own lengths: nobody else reads these two */
     uint64_t random_input_len;
     uint64_t random_output_len;
     uint64_t random_prefix_len;
@@ -98,7 +102,7 @@ struct config {
     double burstiness;   /* HUGE_VAL: constant spacing */
     uint64_t max_concurrency; /* 0: none given */
     enum ramp_up ramp_up_strategy;
-    double ramp_up_start_rps;
+    double ramp_up_start_rps; /* both NaN when not given */
     double ramp_up_end_rps;
     uint64_t num_warmups;
     uint64_t ready_check_timeout_s; /* 0: no ready check */
@@ -132,6 +136,16 @@ struct config {
     size_t warning_count;
     size_t warning_cap;
 };
+
+struct option_parser;
+struct option_row;
+
+/* The options of `serve`: a table for options.h whose target is a struct config. */
+const struct option_row *config_options(size_t *count);
+/* Parses the words after the command into a config that config_init has filled; *parser then says whether help or the
+ * version was asked for (look at that first). */
+bool config_parse(struct config *config, int argc, char **argv, struct option_parser *parser,
+                  struct error *err);
 
 /* Defaults of every field. */
 void config_init(struct config *config);

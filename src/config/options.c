@@ -114,13 +114,12 @@ static bool fail_unknown(const struct option_parser *p, const char *dashes, stru
 }
 
 /* A flag of the peers that this version lacks: harmless when it asks for what happens anyway. */
-static bool apply_later(const struct option_parser *p, const struct option_row *row, struct sv name,
-                        const char *value, struct error *err)
+static bool apply_later(const struct option_row *row, struct sv name, const char *value,
+                        struct error *err)
 {
     if (value != NULL && option_is_default(row, value)) {
         return true;
     }
-    (void)p;
     if (value != NULL) {
         return error_set(err, E_USAGE,
                          "--" SV_FMT " is not supported by this version of vllm-bench (given '%s')",
@@ -135,7 +134,7 @@ static bool apply(const struct option_parser *p, const struct option_row *row, s
                   const char *value, struct error *err)
 {
     if ((row->flags & OPTION_LATER) != 0) {
-        return apply_later(p, row, name, value, err);
+        return apply_later(row, name, value, err);
     }
     if ((row->flags & OPTION_NO_EFFECT) != 0 && p->given[row - p->rows] == 1) {
         warn(p, arena_fmt(p->arena, "--%s has no effect: %s", row->name,
@@ -153,8 +152,8 @@ static bool fail_missing(const struct walk *w, const struct option_row *row, str
 {
     if (w->at < w->argc && strcmp(w->argv[w->at], "--") != 0) {
         return error_set(err, E_USAGE,
-                         "--%s: needs a value, and '%s' looks like a flag; a value that begins with "
-                         "'-' is written --%s=%s",
+                         "--%s: needs a value, and '%s' looks like a flag; a value that begins "
+                         "with '-' is written --%s=%s",
                          row->name, w->argv[w->at], row->name, w->argv[w->at]);
     }
     const char *example = row->example != NULL ? row->example : row->default_text;

@@ -77,8 +77,8 @@ struct option_row {
     const char *note;    /* OPTION_NO_EFFECT: the reason, said in the warning */
     size_t offset;       /* of the field in the target */
     option_set_fn *set;  /* OPTION_CALLBACK */
-    double min, max;     /* bounds of numbers, both allowed; min == max == 0: none but the type's; max 0 with
-                            min > 0: no upper bound */
+    double min, max;     /* bounds of numbers, themselves allowed; both 0: only the type's; max 0 with min > 0, or
+                            max HUGE_VAL: no upper bound */
 };
 
 struct option_parser {

@@ -210,7 +210,8 @@ static bool store_choice(const struct option_call *call, const char **out, struc
     struct sv list = comma_list(call->arena, row->choices);
     if (row->later_choices != NULL && find_choice(row->later_choices, word, &found)) {
         return error_set(err, E_USAGE,
-                         "'" SV_FMT "' is not supported by this version of vllm-bench; it has " SV_FMT,
+                         "'" SV_FMT
+                         "' is not supported by this version of vllm-bench; it has " SV_FMT,
                          SV_ARG(found), SV_ARG(list));
     }
     struct sv near = option_near(row->choices, word);
