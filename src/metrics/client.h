@@ -7,6 +7,7 @@
 #include "base/hist.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum stamp_source { STAMP_KERNEL, STAMP_USER, STAMP_MIXED };
 
@@ -38,7 +39,16 @@ enum stamp_source client_stamp_source(const struct client_stats *c);
 
 enum verdict { VERDICT_CLEAN, VERDICT_SUSPECT, VERDICT_INVALID };
 
-/* Judges a run.  *rule gets the sentence of the worst rule that fired ("none" when clean), static or from `text`. */
+/* Judges a run.  `rule` gets the sentence of the worst rule that fired, cut to rule_cap - 1 bytes (320 always do), or
+ * "none" when clean.  A mean of 0 means unknown.  The rules; shares of a latency count from 1 ms up:
+ *   cause                                           suspect                        invalid
+ *   reads without kernel stamp > 1 %                always                         lag p99 > 10 % of mean ITL
+ *   send lag p99                                    > 10 ms or 5 % of mean TTFT    > 50 % of mean TTFT
+ *   longest stall of a loop                         > 50 ms                        > 500 ms without kernel stamps
+ *   merged reads > 1 %, lag p99 > 25 % of mean ITL  always                         never
+ *   merged reads whatever the lag                   > 25 %                         never (the server may group tokens)
+ *   CPU share of the workers                        > 85 %                         never
+ * Receive lag with kernel stamps spoils no stamp and has no rule of its own. */
 enum verdict client_verdict(const struct client_stats *c, double mean_ttft_ms, double mean_itl_ms,
                             char *rule, size_t rule_cap);
 const char *verdict_name(enum verdict v);
