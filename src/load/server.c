@@ -1,0 +1,156 @@
+/* Calls that are not measured.  Authorization and --header items go with every one of them (BACKENDS 1). */
+#include "load/server.h"
+
+#include "backends/backend.h"
+#include "base/clock.h"
+#include "json/tree.h"
+
+enum { MAX_HEADERS = 256 };
+
+static const uint64_t CALL_TIMEOUT_NS = 30 * NS_PER_S;
+
+struct header_list {
+    struct config_pair items[MAX_HEADERS];
+    size_t count;
+};
+
+static void set_header(struct header_list *list, struct sv name, struct sv value)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (sv_eq_nocase(list->items[i].key, name)) {
+            list->items[i] = (struct config_pair){name, value};
+            return;
+        }
+    }
+    if (list->count < MAX_HEADERS)
+        list->items[list->count++] = (struct config_pair){name, value};
+}
+
+static void write_headers(const struct header_list *list, struct buf *out)
+{
+    for (size_t i = 0; i < list->count; i++)
+        buf_add_fmt(out, SV_FMT ": " SV_FMT "\r\n", SV_ARG(list->items[i].key),
+                    SV_ARG(list->items[i].value));
+}
+
+/* The engine writes these itself: what the user gives for them would break the framing or the ids. */
+static bool reserved(struct sv name)
+{
+    return sv_eq_nocase(name, SV_LIT("content-length")) ||
+           sv_eq_nocase(name, SV_LIT("transfer-encoding")) ||
+           sv_eq_nocase(name, SV_LIT("x-request-id")) || sv_eq_nocase(name, SV_LIT("connection"));
+}
+
+static void add_user_headers(const struct config *config, struct header_list *list)
+{
+    for (size_t i = 0; i < config->headers.count; i++) {
+        const struct config_pair *pair = &config->headers.items[i];
+        if (!reserved(pair->key))
+            set_header(list, pair->key, pair->value);
+    }
+}
+
+void server_headers(const struct server *s, struct buf *out)
+{
+    struct header_list list = {.count = 0};
+    struct buf bearer = {0};
+    set_header(&list, SV_LIT("Host"), sv_from(s->target->authority));
+    set_header(&list, SV_LIT("Content-Type"), SV_LIT("application/json"));
+    set_header(&list, SV_LIT("Accept"), SV_LIT("*/*"));
+    set_header(&list, SV_LIT("User-Agent"), SV_LIT("vllm-bench/" VB_VERSION));
+    if (s->config->api_key != NULL) {
+        buf_add_fmt(&bearer, "Bearer %s", s->config->api_key);
+        set_header(&list, SV_LIT("Authorization"), buf_sv(&bearer));
+    }
+    add_user_headers(s->config, &list);
+    write_headers(&list, out);
+    buf_done(&bearer);
+}
+
+/* For fetch, which writes Host, Accept and Content-Type itself. */
+static void call_headers(const struct config *config, struct buf *out)
+{
+    struct header_list all = {.count = 0}, kept = {.count = 0};
+    struct buf bearer = {0};
+    if (config->api_key != NULL) {
+        buf_add_fmt(&bearer, "Bearer %s", config->api_key);
+        set_header(&all, SV_LIT("Authorization"), buf_sv(&bearer));
+    }
+    add_user_headers(config, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        struct sv name = all.items[i].key;
+        if (!sv_eq_nocase(name, SV_LIT("host")) && !sv_eq_nocase(name, SV_LIT("accept")) &&
+            !sv_eq_nocase(name, SV_LIT("content-type")))
+            set_header(&kept, name, all.items[i].value);
+    }
+    write_headers(&kept, out);
+    buf_done(&bearer);
+}
+
+/* One call; a status outside 2xx is an error with the server's message. */
+static bool call(const struct server *s, const char *method, const char *path, struct sv body,
+                 struct fetch_reply *reply, struct error *err)
+{
+    struct buf headers = {0};
+    call_headers(s->config, &headers);
+    bool ok = fetch(s->target, method, sv_from(path), buf_sv(&headers), body, CALL_TIMEOUT_NS, reply,
+                    err);
+    buf_done(&headers);
+    if (!ok)
+        return false;
+    if (reply->status >= 200 && reply->status < 300)
+        return true;
+    struct buf message = {0};
+    backend_error_text(buf_sv(&reply->body), &message);
+    error_set(err, E_SERVER, "%s http://%s%s%s: HTTP %d" "%s" SV_FMT, method, s->target->authority,
+              s->target->prefix, path, reply->status, message.len > 0 ? ": " : "",
+              SV_ARG(buf_sv(&message)));
+    buf_done(&message);
+    fetch_reply_done(reply);
+    return false;
+}
+
+static bool read_model(struct arena *arena, struct sv body, struct server_model *model,
+                       struct error *err)
+{
+    const struct js_value *reply = js_parse(arena, body, "the reply of /v1/models", err);
+    if (reply == NULL)
+        return false;
+    const struct js_value *first = js_at(js_get(reply, "data"), 0);
+    if (!js_as_sv(js_get(first, "id"), &model->id))
+        return error_set(err, E_SERVER,
+                         "the server lists no model at /v1/models; name one with --model");
+    if (!js_as_sv(js_get(first, "root"), &model->root) || model->root.len == 0)
+        model->root = model->id;
+    return true;
+}
+
+bool server_discover(const struct server *s, struct arena *arena, struct server_model *model,
+                     struct error *err)
+{
+    struct fetch_reply reply;
+    if (!call(s, "GET", "/v1/models", sv_make(NULL, 0), &reply, err))
+        return error_context(err, "cannot ask the server for its model (no --model given)");
+    bool ok = read_model(arena, buf_sv(&reply.body), model, err);
+    fetch_reply_done(&reply);
+    return ok;
+}
+
+bool server_command(const struct server *s, const char *path, struct error *err)
+{
+    struct fetch_reply reply;
+    if (!call(s, "POST", path, sv_make(NULL, 0), &reply, err))
+        return false;
+    fetch_reply_done(&reply);
+    return true;
+}
+
+bool server_post(void *server, const char *path, struct sv body, struct buf *out, struct error *err)
+{
+    struct fetch_reply reply;
+    if (!call(server, "POST", path, body, &reply, err))
+        return false;
+    buf_add(out, buf_sv(&reply.body));
+    fetch_reply_done(&reply);
+    return true;
+}
