@@ -1,0 +1,104 @@
+/* What console and result file must agree on: which metrics a run shows, how a failure is worded, and that no secret
+ * of the command line comes back in a server's words. */
+#include "output/report_priv.h"
+
+#include <math.h>
+
+bool report_has_tokens(const struct run_report *report)
+{
+    return report->has_tokenizer || report->summary->output_from_usage > 0;
+}
+
+bool report_shows_metric(const struct run_report *report, enum metric_id metric)
+{
+    const struct config *config = report->config;
+    if (!config->metric_selected[metric])
+        return false;
+    switch (metric) {
+    case METRIC_TTFT:
+    case METRIC_TPOT:
+    case METRIC_ITL:
+        return report_has_tokens(report);
+    case METRIC_CLIENT_QUEUE_TIME:
+        return config->max_concurrency > 0;
+    case METRIC_E2EL_INCLUDING_CLIENT_QUEUE:
+        return config->max_concurrency > 0 && isfinite(config->request_rate);
+    case METRIC_E2EL:
+    case METRIC_COUNT:
+        break;
+    }
+    return true;
+}
+
+const struct series_stats *report_series(const struct run_report *report, enum metric_id metric)
+{
+    static const enum series_id SERIES_OF[METRIC_COUNT] = {
+        [METRIC_TTFT] = SERIES_TTFT,
+        [METRIC_TPOT] = SERIES_TPOT,
+        [METRIC_ITL] = SERIES_ITL,
+        [METRIC_E2EL] = SERIES_E2EL,
+        [METRIC_CLIENT_QUEUE_TIME] = SERIES_CLIENT_QUEUE_TIME,
+        [METRIC_E2EL_INCLUDING_CLIENT_QUEUE] = SERIES_E2EL_INCLUDING_CLIENT_QUEUE,
+    };
+    return &report->summary->series[SERIES_OF[metric]];
+}
+
+struct sv report_error_text(const struct record *r)
+{
+    if (record_ok(r))
+        return SV_LIT("");
+    if (r->error.len > 0)
+        return r->error;
+    if (!r->sent && !r->done)
+        return SV_LIT("not sent");
+    return sv_from(failure_name(r->done ? r->failure : FAILURE_INTERRUPTED));
+}
+
+/* Secrets shorter than this are words like "1" or "on", whose replacement would only spoil messages. */
+enum { SECRET_MIN = 4, SECRETS_MAX = 64 };
+
+static size_t add_secret(struct sv *list, size_t n, struct sv secret)
+{
+    if (secret.len >= SECRET_MIN && n < SECRETS_MAX)
+        list[n++] = secret;
+    return n;
+}
+
+/* The API key, every header value, and what follows the first blank of one ("Bearer KEY"). */
+static size_t list_secrets(const struct config *config, struct sv list[SECRETS_MAX])
+{
+    size_t n = add_secret(list, 0, sv_from(config->api_key));
+    for (size_t i = 0; i < config->headers.count; i++) {
+        struct sv value = config->headers.items[i].value;
+        n = add_secret(list, n, value);
+        const char *blank = value.len > 0 ? memchr(value.ptr, ' ', value.len) : NULL;
+        if (blank != NULL)
+            n = add_secret(list, n, sv_skip(value, (size_t)(blank - value.ptr) + 1));
+    }
+    return n;
+}
+
+void report_redact(const struct run_report *report, struct sv text, struct buf *out)
+{
+    struct sv secrets[SECRETS_MAX];
+    size_t n = list_secrets(report->config, secrets);
+    while (text.len > 0) {
+        size_t hit = 0;
+        for (size_t i = 0; i < n; i++)
+            if (secrets[i].len > hit && sv_starts(text, secrets[i]))
+                hit = secrets[i].len;
+        if (hit > 0)
+            buf_add_str(out, "***");
+        else
+            buf_add_char(out, text.ptr[0]);
+        text = sv_skip(text, hit > 0 ? hit : 1);
+    }
+}
+
+void report_date(time_t when, char out[16])
+{
+    struct tm local = {0};
+    localtime_r(&when, &local);
+    if (strftime(out, 16, "%Y%m%d-%H%M%S", &local) == 0)
+        out[0] = '\0';
+}
