@@ -231,28 +231,16 @@ static bool check_steady_state(const struct config *config, struct error *err)
     return true;
 }
 
-static bool check_server(struct config *config, struct error *err)
+static bool check_server(const struct config *config, struct error *err)
 {
     if (config->mock && config->address_given) {
         return error_set(err, E_CONFIG,
                          "--mock: does not go with --host, --port or --base-url; it measures a "
                          "server of its own");
     }
-    if (config->endpoint == NULL || config->endpoint[0] == '\0') {
-        return true;
-    }
-    if (config->endpoint[0] != '/') {
+    if (config->endpoint != NULL && config->endpoint[0] != '\0' && config->endpoint[0] != '/') {
         return error_set(err, E_CONFIG, "--endpoint: '%s' must begin with '/'; e.g. '/%s'",
                          config->endpoint, config->endpoint);
-    }
-    struct sv suffix = is(config->backend, "openai-chat") ? SV_LIT("chat/completions")
-                                                          : SV_LIT("completions");
-    struct sv path = sv_from(config->endpoint);
-    path.len = sv_find(path, '?');
-    if (!sv_ends(path, suffix)) {
-        config_warn(config,
-                    "--endpoint: '%s' does not end in '" SV_FMT "', as the paths of backend %s do",
-                    config->endpoint, SV_ARG(suffix), config->backend);
     }
     return true;
 }

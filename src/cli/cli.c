@@ -1,0 +1,170 @@
+/* From argv to an exit status: finds the command, runs it, says on stderr what went wrong. */
+#include "cli/cli.h"
+
+#include "cli/command.h"
+#include "config/config.h"
+#include "config/options.h"
+#include "mock/mock.h"
+#include "modes/serve.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A closed standard stream would let the next file or socket take its number and receive our output. */
+static void open_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
+            _exit(1);
+        }
+    }
+}
+
+/* A peer or a pager that goes away is an error of one write, not the end of the run. */
+static void ignore_sigpipe(void)
+{
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+static int report(const struct error *err)
+{
+    fprintf(stderr, "vllm-bench: error: %s\n", err->message);
+    if (err->code == E_USAGE || err->code == E_CONFIG) {
+        fprintf(stderr, "see 'vllm-bench --help', or '--help=WORD' for the flags about WORD\n");
+    }
+    return error_exit_status(err->code);
+}
+
+/* The reader of stdout has gone: nobody is there to complain to. */
+static bool stdout_abandoned(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&p, 1, 0) > 0 && (p.revents & POLLERR) != 0;
+}
+
+/* Whether all that was printed arrived: a full disk must not look like success. */
+static int finish(int status)
+{
+    bool failed = fflush(stdout) != 0 || ferror(stdout) != 0;
+    if (failed && !stdout_abandoned()) {
+        fprintf(stderr, "vllm-bench: error: cannot write to standard output\n");
+        return status != 0 ? status : 1;
+    }
+    return status;
+}
+
+static int print_text(struct buf *text)
+{
+    fwrite(text->ptr, 1, text->len, stdout);
+    buf_done(text);
+    return 0;
+}
+
+static int print_topic(const char *topic)
+{
+    struct buf text = {0};
+    struct error err;
+    if (!command_help_topic(&text, option_help_width(), topic, &err)) {
+        buf_done(&text);
+        return report(&err);
+    }
+    return print_text(&text);
+}
+
+static int print_help(enum option_help help, const char *topic)
+{
+    struct buf text = {0};
+    if (help == OPTION_HELP_TOPIC) {
+        return print_topic(topic);
+    }
+    if (help == OPTION_HELP_SHORT) {
+        command_help_short(&text, option_help_width());
+    } else {
+        command_help_full(&text, option_help_width());
+    }
+    return print_text(&text);
+}
+
+static int serve_checked(struct config *config)
+{
+    struct error err = {0};
+    if (!config_check(config, &err)) {
+        return report(&err);
+    }
+    for (size_t i = 0; i < config->warning_count; i++) {
+        fprintf(stderr, "warning: %s\n", config->warnings[i]);
+    }
+    config->warning_count = 0; /* said; what comes later is the mode's to say */
+    return serve_run(config, &err) ? 0 : report(&err);
+}
+
+static int serve(int argc, char **argv)
+{
+    struct config config;
+    struct option_parser parser;
+    struct error err = {0};
+    int status;
+    config_init(&config);
+    if (!config_parse(&config, argc, argv, &parser, &err)) {
+        status = report(&err);
+    } else if (parser.help != OPTION_HELP_NONE) {
+        status = print_help(parser.help, parser.help_topic);
+    } else if (parser.version) {
+        printf("vllm-bench %s\n", VB_VERSION);
+        status = 0;
+    } else {
+        status = serve_checked(&config);
+    }
+    config_done(&config);
+    return status;
+}
+
+static int help(int argc, char **argv)
+{
+    const char *topic = argc > 0 ? argv[0] : "";
+    if (argc > 0 && strcmp(topic, "mock-server") == 0) {
+        char word[] = "mock-server";
+        char flag[] = "--help";
+        char *words[] = {word, flag, NULL};
+        return mock_main(2, words);
+    }
+    bool all = argc == 0 || strcmp(topic, "serve") == 0 || strcmp(topic, "bench") == 0;
+    return print_help(all ? OPTION_HELP_FULL : OPTION_HELP_TOPIC, topic);
+}
+
+static int no_words(void)
+{
+    struct buf text = {0};
+    command_help_short(&text, option_help_width());
+    fwrite(text.ptr, 1, text.len, stderr);
+    buf_done(&text);
+    return error_exit_status(E_USAGE);
+}
+
+int cli_main(int argc, char **argv)
+{
+    enum command_id command;
+    int first;
+    struct error err = {0};
+    open_standard_streams();
+    ignore_sigpipe();
+    if (!command_find(argc, argv, &command, &first, &err)) {
+        return report(&err);
+    }
+    switch (command) {
+    case COMMAND_SERVE:
+        return finish(serve(argc - first, argv + first));
+    case COMMAND_MOCK_SERVER:
+        return finish(mock_main(argc - first + 1, argv + first - 1));
+    case COMMAND_HELP:
+        return finish(help(argc - first, argv + first));
+    case COMMAND_NONE:
+        break;
+    }
+    return no_words();
+}
