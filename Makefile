@@ -13,7 +13,7 @@ TEST_ARGS =
 CLANG = clang-14
 CLANG_FORMAT = clang-format-14
 CLANG_TIDY = clang-tidy-14
-SOURCES = find src tests fuzz bench -name '*.[ch]' ! -path '*/corpus/*' ! -path 'tests/data/*'
+SOURCES = find $$(ls -d src tests fuzz bench 2>/dev/null) -name '*.[ch]' ! -path '*/corpus/*' ! -path 'tests/data/*'
 
 # Text prompts of 128 tokens, 32 tokens out, from the embedded mock server.
 DEMO_ARGS = --num-prompts 200 --max-concurrency 50 --dataset-name random \
