@@ -6,7 +6,6 @@ quickly, in an empty environment, without a home folder, from any working folder
 standard input.  Exit status 1 when something is not so.
 """
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -16,8 +15,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM_BYTES = 3 << 20
 TOTAL_BYTES = 8 << 20
-# The aim is 10 ms on an idle machine; the check leaves room for a busy one.
-START_MS = 10.0 if not os.environ.get("CI") else 50.0
+START_MS = 10.0
 
 
 def stripped_size(program):
@@ -33,9 +31,12 @@ def embedded_size():
 
 
 def best_start(program, option):
-    """(milliseconds of the fastest of ten starts, output), or raises with what went wrong."""
+    """(milliseconds of the fastest start, output), or raises with what went wrong."""
     best = None
-    for _ in range(10):
+    # A busy machine slows most starts, seldom all of fifty.
+    for tries in range(50):
+        if best is not None and tries >= 3 and best <= START_MS:
+            break
         begin = time.perf_counter()
         done = subprocess.run([str(program), option], env={}, cwd="/", stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=20, check=False)
