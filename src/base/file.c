@@ -1,5 +1,5 @@
-/* Whole files.  Atomic writing goes through "<path>.tmp.<pid>.<thread>" in the target's folder, so that a reader sees the
- * old file or the new one and never half of either. */
+/* Whole files.  Atomic writing goes through "<path>.tmp.<pid>.<thread>" in the target's folder, so that a reader sees
+ * the old file or the new one and never half of either. */
 #include "base/file.h"
 
 #include "base/alloc.h"

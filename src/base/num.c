@@ -176,10 +176,11 @@ static int floor_log2_pow10(int e)
 /* The upper 64 bits of g * factor / 2^64, the lowest bit set when anything was cut off ("rounded to odd"). */
 static uint64_t scale_to_odd(struct pow10_row g, uint64_t factor)
 {
-    __extension__ typedef unsigned __int128 wide;
-    wide low = (wide)g.low * factor;
-    wide high = (wide)g.high * factor + (uint64_t)(low >> 64);
-    return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
+    __extension__ unsigned __int128 product = g.low;
+    product = (product * factor) >> 64;
+    __extension__ unsigned __int128 high = g.high;
+    product += high * factor;
+    return (uint64_t)(product >> 64) | ((uint64_t)product > 1);
 }
 
 struct digits {

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct pcg64 {
-    unsigned __int128 state;
-    unsigned __int128 inc;
+    __extension__ unsigned __int128 state;
+    __extension__ unsigned __int128 inc;
     bool has_half; /* high half of the last u64 waits for the next 32-bit draw */
     uint32_t half;
 };
@@ -30,7 +30,8 @@ void pcg64_bytes(struct pcg64 *g, uint8_t *out, size_t n);
 size_t pcg64_choice(struct pcg64 *g, const double *p, size_t k);
 /* Generator.permutation(n) as indices. */
 void pcg64_permutation(struct pcg64 *g, size_t *out, size_t n);
-double pcg64_standard_normal(struct pcg64 *g);
+/* Generator.standard_normal is missing on purpose: no stream that is reproduced draws from it, and the tables of
+ * numpy's ziggurat follow from no formula to the last bit. */
 
 struct mt19937 {
     uint32_t state[624];
