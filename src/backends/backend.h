@@ -1,5 +1,6 @@
 /* backend.h - one API of a server: how its request body is put together and how its reply is read.
- * Use: backend_find(name); backend->body_parts once per run; backend->scan for each event of a stream.
+ * Use: backend_find(name); backend->body_parts once per run; backend->scan for each event of a stream, or
+ * backend_scan_plain for a reply that is no event stream.
  * Adding an API is one file and one row in table.c.
  * Threads: a backend is constant; a body template is read-only after body_parts.  Errors: body_parts fills struct error;
  * scan returns a small enum (hot path). */
@@ -14,9 +15,9 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The body of a request is: before | model | between | prompt | middle | output length | after.
- * The parts are JSON text; they are the same for all requests of a run. Where an extra key replaces the prompt, the
- * model or the length, has_* is false and its text stands in the fixed parts. */
+/* The body of a request is: head | prompt | middle | output length | tail.
+ * The parts are JSON text; they are the same for all requests of a run. Where an extra key replaces the prompt or the
+ * length, has_* is false and the extra key's text stands in the fixed parts. */
 struct body_template {
     struct buf head;   /* up to where the prompt's JSON goes */
     struct buf middle; /* from there to where the output length goes */
@@ -28,20 +29,21 @@ struct body_template {
 void body_template_done(struct body_template *t);
 
 enum scan_result {
-    SCAN_TOKEN,  /* a token event: takes the stamp of the read */
-    SCAN_OTHER,  /* valid, no token (role chunk, usage chunk, [DONE], metrics) */
-    SCAN_ERROR,  /* the server reports an error; reply->error is its message */
-    SCAN_BAD,    /* not valid JSON */
+    SCAN_TOKEN, /* a token event: takes the stamp of the read */
+    SCAN_OTHER, /* valid, no token (role chunk, usage chunk, [DONE], metrics, data that is blank) */
+    SCAN_ERROR, /* the server reports an error; reply->error is its message */
+    SCAN_BAD,   /* not valid JSON */
 };
 
-/* What one event said. */
+/* What one event said; all fields are set by every scan. Views point into the scanned data. */
 struct reply_event {
-    bool done;           /* [DONE] or a terminal event */
-    bool reasoning;      /* SCAN_TOKEN: only reasoning, no visible answer yet */
-    struct sv text;      /* raw JSON string content of the visible text, escapes not resolved; may be empty */
-    struct sv error;     /* SCAN_ERROR: message, raw JSON string content or JSON text */
+    bool done;      /* [DONE] or a terminal event */
+    bool reasoning; /* SCAN_TOKEN: only reasoning, no visible answer yet */
+    struct sv
+        text; /* raw JSON string content of the visible text, escapes not resolved; may be empty */
+    struct sv error;          /* SCAN_ERROR: message, raw JSON string content or JSON text */
     bool error_is_raw_string; /* error needs js_unescape */
-    int64_t prompt_tokens;     /* -1 when not in this event */
+    int64_t prompt_tokens;    /* -1 when not in this event */
     int64_t completion_tokens;
     int64_t cached_tokens;
     double server_queue_ms; /* NAN when not in this event */
@@ -65,6 +67,12 @@ struct backend {
 const struct backend *backend_find(const char *name);
 /* Row i of the table, NULL past the end. */
 const struct backend *backend_at(size_t i);
+
+/* Reads the whole body of a 200 reply that is not an event stream. SCAN_ERROR: the body carries the server's message;
+ * SCAN_OTHER: other JSON. That goes for a whole completion too (--extra-body '{"stream": false}'): it holds no chunk
+ * from which a latency could be taken, so the request never got a token, as in Python. SCAN_BAD: no JSON. */
+enum scan_result backend_scan_plain(const struct backend *backend, struct sv body,
+                                    struct reply_event *event);
 
 /* The server's message in an error reply body (JSON {"error":{"message"}} or {"message"}/{"detail"}/{"object":"error"}
  * or plain text), whitespace folded, at most 500 bytes; appended to out. */
