@@ -187,6 +187,17 @@ void pcg64_permutation(struct pcg64 *g, size_t *out, size_t n)
         swap_items(out, i, (size_t)pcg64_upto(g, i));
 }
 
+double pcg64_standard_normal(struct pcg64 *g)
+{
+    double x, square;
+    do {
+        x = 2.0 * pcg64_double(g) - 1.0;
+        double y = 2.0 * pcg64_double(g) - 1.0;
+        square = x * x + y * y;
+    } while (square >= 1.0 || square == 0.0);
+    return x * sqrt(-2.0 * log(square) / square);
+}
+
 /* ---- MT19937 ---- */
 
 enum { MT_WORDS = 624, MT_MIDDLE = 397 };

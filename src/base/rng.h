@@ -30,8 +30,9 @@ void pcg64_bytes(struct pcg64 *g, uint8_t *out, size_t n);
 size_t pcg64_choice(struct pcg64 *g, const double *p, size_t k);
 /* Generator.permutation(n) as indices. */
 void pcg64_permutation(struct pcg64 *g, size_t *out, size_t n);
-/* Generator.standard_normal is missing on purpose: no stream that is reproduced draws from it, and the tables of
- * numpy's ziggurat follow from no formula to the last bit. */
+/* A normal variate (polar method) for the mock server's jitter.  NOT numpy's Generator.standard_normal: the tables of
+ * its ziggurat follow from no formula to the last bit, and no stream that must be reproduced draws from it. */
+double pcg64_standard_normal(struct pcg64 *g);
 
 struct mt19937 {
     uint32_t state[624];
