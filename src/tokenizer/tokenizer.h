@@ -21,8 +21,11 @@ void token_ids_done(struct token_ids *ids);
 
 struct tokenizer;
 
-/* `path`: a tokenizer.json, or a folder that holds one (with tokenizer_config.json beside it). */
+/* `path`: a tokenizer.json, or a folder that holds one (with tokenizer_config.json beside it).
+ * add_bos_token and add_eos_token of the configuration are obeyed, as Python's library does. */
 struct tokenizer *tokenizer_load(const char *path, struct error *err);
+/* As above, but special tokens are added as tokenizer.json alone says. */
+struct tokenizer *tokenizer_load_plain(const char *path, struct error *err);
 
 /* Posts `body` (JSON) to the server path ("/tokenize", "/detokenize") and appends the reply body. */
 typedef bool tokenizer_post_fn(void *user, const char *path, struct sv body, struct buf *reply,

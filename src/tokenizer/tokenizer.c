@@ -1,0 +1,204 @@
+/* The pipeline: added tokens cut the text, what is left is normalized, searched for normalized added tokens, cut into
+ * pieces and given to the model; ids of the post-processor go around.  The order is that of HF tokenizers. */
+#include "tokenizer/tokenizer.h"
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "tokenizer/load.h"
+#include "tokenizer/tokenizer_priv.h"
+#include "tokenizer/utf8.h"
+
+#include <stdlib.h>
+
+enum { MAX_TEXT_BYTES = 1 << 30 };
+
+void token_ids_done(struct token_ids *ids)
+{
+    free(ids->items);
+    *ids = (struct token_ids){0};
+}
+
+void tokenizer_free(struct tokenizer *t)
+{
+    if (t == NULL)
+        return;
+    bpe_done(&t->bpe);
+    pretok_done(&t->pretok);
+    post_done(&t->post);
+    added_done(&t->added_raw);
+    added_done(&t->added_normalized);
+    vocab_done(&t->vocab);
+    remote_free(t->remote);
+    arena_done(&t->arena);
+    free(t);
+}
+
+static bool encode_piece(const struct tokenizer *t, struct sv text, struct scratch *scratch,
+                         struct token_ids *ids, struct error *err)
+{
+    const struct piece_list *pieces;
+    if (text.len == 0)
+        return true;
+    if (!pretok_run(&t->pretok, text, scratch, &pieces, err))
+        return false;
+    for (size_t i = 0; i < pieces->count; i++)
+        bpe_encode(&t->bpe, pieces->items[i], &scratch->bpe, ids);
+    return true;
+}
+
+typedef bool segment_fn(const struct tokenizer *t, struct sv text, struct scratch *scratch,
+                        struct token_ids *ids, struct error *err);
+
+/* Ids of the added tokens found, `between` for every stretch that lies between them. */
+static bool cut_by_added(const struct tokenizer *t, const struct added_set *set, struct sv text,
+                         segment_fn *between, struct scratch *scratch, struct token_ids *ids,
+                         struct error *err)
+{
+    struct added_match match;
+    size_t from = 0;
+    size_t taken = 0;
+    for (size_t start = 0; added_find(set, text, &from, &taken, &match); start = match.end) {
+        if (match.start > start &&
+            !between(t, sv_make(text.ptr + start, match.start - start), scratch, ids, err))
+            return false;
+        token_ids_add(ids, match.id);
+    }
+    return between(t, sv_skip(text, taken), scratch, ids, err);
+}
+
+static bool encode_segment(const struct tokenizer *t, struct sv text, struct scratch *scratch,
+                           struct token_ids *ids, struct error *err)
+{
+    if (text.len == 0)
+        return true;
+    text = normalizer_apply(&t->normalizer, text, &scratch->arena);
+    return cut_by_added(t, &t->added_normalized, text, encode_piece, scratch, ids, err);
+}
+
+static void add_all(struct token_ids *ids, const struct token_ids *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        token_ids_add(ids, more->items[i]);
+}
+
+bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_special,
+                      struct token_ids *ids, struct error *err)
+{
+    if (t->remote != NULL)
+        return remote_encode(t->remote, text, add_special, ids, err);
+    if (text.len > MAX_TEXT_BYTES)
+        return error_set(err, E_LIMIT, "a text of %zu bytes is too long to tokenize", text.len);
+    struct scratch scratch = {0};
+    size_t before = ids->count;
+    if (!utf8_valid(text)) {
+        utf8_add_lossy(&scratch.text, text);
+        text = buf_sv(&scratch.text);
+    }
+    if (add_special)
+        add_all(ids, &t->post.before);
+    bool ok = cut_by_added(t, &t->added_raw, text, encode_segment, &scratch, ids, err);
+    if (ok && add_special)
+        add_all(ids, &t->post.after);
+    if (!ok)
+        ids->count = before;
+    scratch_done(&scratch);
+    return ok;
+}
+
+bool tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count,
+                      bool skip_special, struct buf *out, struct error *err)
+{
+    if (t->remote != NULL)
+        return remote_decode(t->remote, ids, count, out, err);
+    decoder_run(t->decoder, &t->vocab, ids, count, skip_special, out);
+    return true;
+}
+
+uint32_t tokenizer_vocab_size(const struct tokenizer *t)
+{
+    return t->remote != NULL ? remote_vocab_size(t->remote) : t->model_size;
+}
+
+uint32_t tokenizer_full_size(const struct tokenizer *t)
+{
+    return t->remote != NULL ? remote_vocab_size(t->remote) : t->vocab.count;
+}
+
+uint32_t tokenizer_special_count(const struct tokenizer *t)
+{
+    return (uint32_t)(t->post.before.count + t->post.after.count);
+}
+
+bool tokenizer_is_special(const struct tokenizer *t, uint32_t id)
+{
+    return t->named_special != NULL && id < t->vocab.limit && t->named_special[id];
+}
+
+bool tokenizer_is_remote(const struct tokenizer *t)
+{
+    return t->remote != NULL;
+}
+
+const char *tokenizer_describe(const struct tokenizer *t)
+{
+    return t->description.ptr;
+}
+
+/* The file beside tokenizer.json; an absent one gives a NULL view. */
+static bool read_neighbour(struct sv folder, const char *name, struct buf *out, struct sv *view,
+                           struct error *err)
+{
+    struct buf path = {0};
+    buf_add(&path, folder);
+    buf_add_str(&path, name);
+    bool ok = true;
+    if (file_exists(buf_cstr(&path))) {
+        ok = file_read(buf_cstr(&path), out, err);
+        *view = sv_make(buf_cstr(out), out->len);
+    }
+    buf_done(&path);
+    return ok;
+}
+
+static struct tokenizer *load(const char *path, bool file_only, struct error *err)
+{
+    struct buf json_path = {0};
+    struct buf texts[3] = {{0}};
+    struct file_map map = {0};
+    struct tokenizer *t = NULL;
+    struct tokenizer_files files = {.name = path, .file_only = file_only};
+    buf_add_str(&json_path, path);
+    if (file_is_dir(path))
+        buf_add_str(&json_path, "/tokenizer.json");
+    if (!file_exists(buf_cstr(&json_path))) {
+        error_set(err, E_IO, "there is no tokenizer file '%s'", buf_cstr(&json_path));
+        goto done;
+    }
+    struct sv folder = buf_sv(&json_path);
+    while (folder.len > 0 && folder.ptr[folder.len - 1] != '/')
+        folder.len--;
+    if (!file_map_open(buf_cstr(&json_path), &map, err) ||
+        !read_neighbour(folder, "tokenizer_config.json", &texts[0], &files.config_json, err) ||
+        !read_neighbour(folder, "special_tokens_map.json", &texts[1], &files.special_tokens_json,
+                        err) ||
+        !read_neighbour(folder, "chat_template.jinja", &texts[2], &files.chat_template, err))
+        goto done;
+    files.tokenizer_json = map.view;
+    t = tokenizer_parse(&files, err);
+done:
+    file_map_close(&map);
+    for (size_t i = 0; i < 3; i++)
+        buf_done(&texts[i]);
+    buf_done(&json_path);
+    return t;
+}
+
+struct tokenizer *tokenizer_load(const char *path, struct error *err)
+{
+    return load(path, false, err);
+}
+
+struct tokenizer *tokenizer_load_plain(const char *path, struct error *err)
+{
+    return load(path, true, err);
+}

@@ -1,0 +1,48 @@
+/* tokenizer_priv.h - the body of struct tokenizer, for the files of this room.
+ * A local tokenizer has the pipeline's parts; one that asks the server has only `remote`.
+ * Threads: read-only after loading.  Errors: none. */
+#ifndef VB_TOKENIZER_TOKENIZER_PRIV_H
+#define VB_TOKENIZER_TOKENIZER_PRIV_H
+
+#include "base/arena.h"
+#include "tokenizer/added.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/chat_template.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/postprocessor.h"
+#include "tokenizer/pretokenizer.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/vocab.h"
+
+struct remote; /* remote.c */
+
+struct tokenizer {
+    struct arena arena;
+    struct vocab vocab;
+    uint32_t model_size;               /* entries of the model alone */
+    struct added_set added_raw;        /* searched in the text as it is */
+    struct added_set added_normalized; /* searched after normalizing */
+    struct normalizer normalizer;
+    struct pretok_chain pretok;
+    struct bpe bpe;
+    struct post_processor post;
+    enum decoder_kind decoder;
+
+    bool *named_special;          /* by id: bos, eos, pad ... of the configuration; NULL: none */
+    struct sv chat_template;      /* Jinja source; ptr NULL: none */
+    struct chat_name *chat_names; /* bos_token and the like, for the template */
+    size_t chat_name_count;
+
+    struct remote *remote;
+    struct sv description;
+};
+
+bool remote_encode(const struct remote *r, struct sv text, bool add_special, struct token_ids *ids,
+                   struct error *err);
+bool remote_decode(const struct remote *r, const uint32_t *ids, size_t count, struct buf *out,
+                   struct error *err);
+uint32_t remote_vocab_size(const struct remote *r);
+void remote_free(struct remote *r);
+
+#endif
