@@ -105,8 +105,8 @@ static bool check_ramp_up(const struct config *config, struct error *err)
     if (!start_given || !end_given) {
         return error_set(err, E_CONFIG,
                          "--ramp-up-strategy: needs --ramp-up-start-rps and --ramp-up-end-rps; "
-                         "%s is missing",
-                         start_given ? "the latter" : "the former");
+                         "--ramp-up-%s-rps is missing",
+                         start_given ? "end" : "start");
     }
     if (isfinite(config->request_rate)) {
         char rate[NUM_TEXT_MAX];

@@ -28,14 +28,18 @@ static bool split_pair(const struct option_call *call, struct sv *key, struct sv
     struct sv text = arena_copy(call->arena, sv_from(call->value));
     size_t equals = sv_find(text, '=');
     if (equals == text.len) {
-        return error_set(err, E_USAGE, "'%s' has no '='; write KEY=VALUE, e.g. --%s %s",
-                         call->value, call->row->name, call->row->example);
+        /* "Authorization: Bearer ..." must not show its secret: nothing behind the name is named. */
+        size_t shown = strcspn(call->value, ": ");
+        return error_set(err, E_USAGE, "'%.*s%s' has no '='; write KEY=VALUE, e.g. --%s %s",
+                         (int)shown, call->value, shown < text.len ? "..." : "", call->row->name,
+                         call->row->example);
     }
     *key = sv_trim(sv_make(text.ptr, equals));
     *value = sv_trim(sv_skip(text, equals + 1));
     if (key->len == 0) {
-        return error_set(err, E_USAGE, "'%s' has nothing before the '='; write KEY=VALUE",
-                         call->value);
+        return error_set(err, E_USAGE, "there is nothing before the '='; write KEY=VALUE, e.g. "
+                                       "--%s %s",
+                         call->row->name, call->row->example);
     }
     return true;
 }

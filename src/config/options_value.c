@@ -36,16 +36,21 @@ static bool is_whole(struct sv text)
     return true;
 }
 
-static bool fail_range(const struct option_call *call, double lo, double hi, struct error *err)
+static bool fail_low(const struct option_call *call, double lo, struct error *err)
 {
-    char low[NUM_TEXT_MAX];
-    char high[NUM_TEXT_MAX];
-    num_format_short(low, lo);
-    num_format_short(high, hi);
-    if (hi == HUGE_VAL) {
-        return error_set(err, E_USAGE, "'%s' is too small; at least %s", call->value, low);
+    char text[NUM_TEXT_MAX];
+    num_format_short(text, lo);
+    return error_set(err, E_USAGE, "'%s' is too small; at least %s", call->value, text);
+}
+
+static bool fail_high(const struct option_call *call, double hi, struct error *err)
+{
+    char text[NUM_TEXT_MAX];
+    num_format_short(text, hi);
+    if (hi > 1e15) {
+        return error_set(err, E_USAGE, "'%s' is too large", call->value);
     }
-    return error_set(err, E_USAGE, "'%s' is out of range; from %s to %s", call->value, low, high);
+    return error_set(err, E_USAGE, "'%s' is too large; at most %s", call->value, text);
 }
 
 /* The bounds of a row, narrowed by those of its type. */
@@ -72,16 +77,15 @@ static bool store_unsigned(const struct option_call *call, double type_max, uint
     double lo = 0;
     double hi = type_max;
     bounds(call->row, &lo, &hi);
-    if (text.ptr[0] == '-') {
-        return fail_range(call, lo, hi == type_max ? HUGE_VAL : hi, err);
-    }
     uint64_t value;
+    if (text.ptr[0] == '-') {
+        return fail_low(call, lo, err);
+    }
     if (!num_parse_u64(text, &value) || (double)value > hi) {
-        return hi == type_max ? error_set(err, E_USAGE, "'%s' is too large", call->value)
-                              : fail_range(call, lo, hi, err);
+        return fail_high(call, hi, err);
     }
     if ((double)value < lo) {
-        return fail_range(call, lo, hi == type_max ? HUGE_VAL : hi, err);
+        return fail_low(call, lo, err);
     }
     *out = value;
     return true;
@@ -99,12 +103,12 @@ static bool store_signed(const struct option_call *call, double type_min, double
     double hi = type_max;
     bounds(call->row, &lo, &hi);
     int64_t value;
-    if (!num_parse_i64(text, &value)) {
-        return error_set(err, E_USAGE, "'%s' is too %s", call->value,
-                         text.ptr[0] == '-' ? "small" : "large");
+    bool fits = num_parse_i64(text, &value);
+    if (fits ? (double)value < lo : text.ptr[0] == '-') {
+        return fail_low(call, lo, err);
     }
-    if ((double)value < lo || (double)value > hi) {
-        return fail_range(call, lo, hi == type_max ? HUGE_VAL : hi, err);
+    if (!fits || (double)value > hi) {
+        return fail_high(call, hi, err);
     }
     *out = value;
     return true;
@@ -120,8 +124,11 @@ static bool store_double(const struct option_call *call, double *out, struct err
     double lo = -HUGE_VAL;
     double hi = HUGE_VAL;
     bounds(call->row, &lo, &hi);
-    if (value < lo || value > hi) {
-        return fail_range(call, lo, hi, err);
+    if (value < lo) {
+        return fail_low(call, lo, err);
+    }
+    if (value > hi) {
+        return fail_high(call, hi, err);
     }
     *out = value;
     return true;
@@ -162,8 +169,11 @@ static bool store_duration(const struct option_call *call, double bare_ns, uint6
     double hi = HUGE_VAL;
     bounds(call->row, &lo, &hi);
     double ns = number * unit_ns;
-    if (ns < lo * bare_ns || ns > hi * bare_ns) {
-        return fail_range(call, lo, hi, err);
+    if (ns < lo * bare_ns) {
+        return fail_low(call, lo, err);
+    }
+    if (ns > hi * bare_ns) {
+        return fail_high(call, hi, err);
     }
     if (ns >= 9e18) {
         return error_set(err, E_USAGE, "'%s' is too long a time", call->value);
