@@ -210,7 +210,7 @@ void console_measurement(const struct run_report *report, struct buf *out)
     static const char *const STAMPS[] = {
         [STAMP_KERNEL] = "kernel", [STAMP_USER] = "user", [STAMP_MIXED] = "mixed"};
     const struct client_stats *c = report->client;
-    char rule[256] = "";
+    char rule[400] = "";
     enum verdict verdict = client_verdict(c, report->summary->series[SERIES_TTFT].mean_ms,
                                           report->summary->series[SERIES_ITL].mean_ms, rule,
                                           sizeof(rule));

@@ -259,7 +259,7 @@ static void write_observations(struct js_writer *w, const struct client_stats *c
 
 static void write_verdict(struct js_writer *w, const struct run_report *report)
 {
-    char rule[256] = "";
+    char rule[400] = "";
     enum verdict verdict =
         client_verdict(report->client, report->summary->series[SERIES_TTFT].mean_ms,
                        report->summary->series[SERIES_ITL].mean_ms, rule, sizeof(rule));
