@@ -28,10 +28,8 @@ void config_init(struct config *config)
         .request_timeout_ns = UINT64_C(6) * 3600 * 1000000000,
         .steady_state_threshold = 0.95,
         .steady_state_min_window_s = -1.0,
-        .metric_selected = {[METRIC_TTFT] = true,
-                            [METRIC_TPOT] = true,
-                            [METRIC_ITL] = true,
-                            [METRIC_E2EL] = true},
+        .metric_selected =
+            {[METRIC_TTFT] = true, [METRIC_TPOT] = true, [METRIC_ITL] = true, [METRIC_E2EL] = true},
         .percentiles = {99.0},
         .percentile_count = 1,
     };

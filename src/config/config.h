@@ -1,6 +1,6 @@
 /* config.h - the validated settings of one invocation of `serve`.
- * Use: config_init, config_parse (the option table is options.def), config_check: it applies the rules across fields and
- * fills the derived values; afterwards everybody only reads it.
+ * Use: config_init, config_parse (its table is options.def), config_check, which applies the rules across fields and
+ * fills in derived values; afterwards everybody only reads it.
  * Strings live in config->arena.  Threads: read-only after config_check.  Errors: struct error, code E_USAGE (a flag by
  * itself) or E_CONFIG (flags that do not go together). */
 #ifndef VB_CONFIG_CONFIG_H
@@ -49,7 +49,7 @@ struct config {
     struct arena arena;
 
     /* server */
-    const char *backend; /* a name of the backend table; default "openai" */
+    const char *backend;  /* a name of the backend table; default "openai" */
     const char *base_url; /* NULL: http://host:port */
     const char *host;     /* default "127.0.0.1" */
     int port;             /* default 8000 */
@@ -65,7 +65,7 @@ struct config {
     const char *extra_body; /* JSON object text as given, NULL when none */
     bool has_logprobs;
     int64_t logprobs;
-    bool ignore_eos; /* after config_check: also when forced on (CLI 3, rule 13) */
+    bool ignore_eos;               /* after config_check: also when forced on (CLI 3, rule 13) */
     const char *request_id_prefix; /* NULL until config_check makes "bench-<8 hex>-" */
     /* Sampling flags that were given, in the order they go on the wire; JSON numbers as text. */
     struct config_pairs sampling;
@@ -86,8 +86,9 @@ struct config {
     bool skip_chat_template;
     bool prompt_token_ids;
     uint64_t max_model_len; /* 0: none */
-    int64_t input_len;      /* --input-len and --output-len, -1: not given; config_check puts them into the */
-    int64_t output_len;     /* data sets' own lengths: nobody else reads these two */
+    int64_t
+        input_len; /* --input-len and --output-len, -1: not given; config_check puts them into the */
+    int64_t output_len; /* data sets' own lengths: nobody else reads these two */
     uint64_t random_input_len;
     uint64_t random_output_len;
     uint64_t random_prefix_len;
@@ -98,8 +99,8 @@ struct config {
     int64_t custom_output_len; /* -1: per line */
 
     /* traffic */
-    double request_rate; /* HUGE_VAL: no pacing */
-    double burstiness;   /* HUGE_VAL: constant spacing */
+    double request_rate;      /* HUGE_VAL: no pacing */
+    double burstiness;        /* HUGE_VAL: constant spacing */
     uint64_t max_concurrency; /* 0: none given */
     enum ramp_up ramp_up_strategy;
     double ramp_up_start_rps; /* both NaN when not given */
@@ -109,13 +110,13 @@ struct config {
     bool disable_tqdm;
     bool dry_run;
     bool profile;
-    unsigned client_threads;   /* 0: chosen from cores and concurrency */
+    unsigned client_threads;     /* 0: chosen from cores and concurrency */
     uint64_t request_timeout_ns; /* default 6 hours */
-    bool mock;                 /* start the embedded mock server for this run */
+    bool mock;                   /* start the embedded mock server for this run */
 
     /* steady state */
     bool no_steady_state;
-    double steady_state_threshold; /* 0.95 */
+    double steady_state_threshold;    /* 0.95 */
     double steady_state_min_window_s; /* negative: default */
 
     /* output */

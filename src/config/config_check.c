@@ -56,7 +56,8 @@ static bool check_texts(const struct config *config, struct error *err)
             continue;
         }
         if (texts[i].value[0] == '\0' && !texts[i].may_be_empty) {
-            return error_set(err, E_CONFIG, "%s: the value is empty; leave the flag out or give one",
+            return error_set(err, E_CONFIG,
+                             "%s: the value is empty; leave the flag out or give one",
                              texts[i].flag);
         }
         if (has_control(texts[i].value)) {
@@ -96,8 +97,7 @@ static bool check_ramp_up(const struct config *config, struct error *err)
     bool end_given = !isnan(config->ramp_up_end_rps);
     if (config->ramp_up_strategy == RAMP_UP_NONE) {
         if (start_given || end_given) {
-            return error_set(err, E_CONFIG,
-                             "%s: needs --ramp-up-strategy; linear or exponential",
+            return error_set(err, E_CONFIG, "%s: needs --ramp-up-strategy; linear or exponential",
                              start_given ? "--ramp-up-start-rps" : "--ramp-up-end-rps");
         }
         return true;
@@ -128,9 +128,10 @@ static bool check_ramp_up(const struct config *config, struct error *err)
         return error_set(err, E_CONFIG, "--ramp-up-end-rps: '%s' must be finite", end);
     }
     if (config->ramp_up_start_rps > config->ramp_up_end_rps) {
-        return error_set(err, E_CONFIG,
-                         "--ramp-up-start-rps: '%s' is above --ramp-up-end-rps '%s'; a ramp goes up",
-                         start, end);
+        return error_set(
+            err, E_CONFIG,
+            "--ramp-up-start-rps: '%s' is above --ramp-up-end-rps '%s'; a ramp goes up", start,
+            end);
     }
     return true;
 }
@@ -249,18 +250,20 @@ static bool check_server(const struct config *config, struct error *err)
 static void warn_idle(struct config *config)
 {
     if (!is(config->tokenizer_mode, "auto")) {
-        config_warn(config, "--tokenizer-mode: '%s' has no effect: the tokenizer's own files decide",
+        config_warn(config,
+                    "--tokenizer-mode: '%s' has no effect: the tokenizer's own files decide",
                     config->tokenizer_mode);
     }
     if (!config->save_result && !config->append_result) {
-        const char *flag = config->save_detailed              ? "--save-detailed"
+        const char *flag = config->save_detailed             ? "--save-detailed"
                            : config->result_filename != NULL ? "--result-filename"
                            : config->result_dir != NULL      ? "--result-dir"
                            : config->metadata.count > 0      ? "--metadata"
                                                              : NULL;
         if (flag != NULL) {
-            config_warn(config, "%s has no effect without --save-result or --append-result: no "
-                                "result file is written",
+            config_warn(config,
+                        "%s has no effect without --save-result or --append-result: no "
+                        "result file is written",
                         flag);
         }
     }

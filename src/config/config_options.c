@@ -37,8 +37,9 @@ static bool split_pair(const struct option_call *call, struct sv *key, struct sv
     *key = sv_trim(sv_make(text.ptr, equals));
     *value = sv_trim(sv_skip(text, equals + 1));
     if (key->len == 0) {
-        return error_set(err, E_USAGE, "there is nothing before the '='; write KEY=VALUE, e.g. "
-                                       "--%s %s",
+        return error_set(err, E_USAGE,
+                         "there is nothing before the '='; write KEY=VALUE, e.g. "
+                         "--%s %s",
                          call->row->name, call->row->example);
     }
     return true;
@@ -110,9 +111,13 @@ static bool set_logprobs(const struct option_call *call, struct error *err)
 }
 
 /* The wire order of CLI.md 3, rule 7. */
-static const char *const sampling_order[] = {
-    "top_p",       "top_k",           "min_p", "temperature", "frequency_penalty",
-    "presence_penalty", "repetition_penalty"};
+static const char *const sampling_order[] = {"top_p",
+                                             "top_k",
+                                             "min_p",
+                                             "temperature",
+                                             "frequency_penalty",
+                                             "presence_penalty",
+                                             "repetition_penalty"};
 
 static size_t sampling_rank(struct sv key)
 {
@@ -216,8 +221,9 @@ static bool set_range_ratio(const struct option_call *call, struct error *err)
         struct error why;
         const struct js_value *tree = js_parse(call->arena, text, "the value", &why);
         if (tree == NULL) {
-            return error_set(err, E_USAGE, "'%s' is neither a number nor JSON; e.g. 0.3 or "
-                                           "'{\"input\": 0.3, \"output\": 0.1}'",
+            return error_set(err, E_USAGE,
+                             "'%s' is neither a number nor JSON; e.g. 0.3 or "
+                             "'{\"input\": 0.3, \"output\": 0.1}'",
                              call->value);
         }
         if (tree->type != JS_OBJECT) {

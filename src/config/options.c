@@ -237,8 +237,9 @@ static bool take_long(struct walk *w, const char *word, struct error *err)
 
 static bool fail_positional(const char *word, struct error *err)
 {
-    return error_set(err, E_USAGE, "unexpected word '%s'; a value stands after its flag, as in "
-                                   "--model NAME",
+    return error_set(err, E_USAGE,
+                     "unexpected word '%s'; a value stands after its flag, as in "
+                     "--model NAME",
                      word);
 }
 

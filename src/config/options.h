@@ -25,28 +25,33 @@
 
 #include <stdint.h>
 
-enum option_kind {          /* type of the field at `offset` */
-    OPTION_SWITCH,          /* bool: becomes true; takes no value */
-    OPTION_SWITCH_OFF,      /* bool: becomes false; takes no value */
-    OPTION_INT,             /* int */
-    OPTION_UINT,            /* unsigned */
-    OPTION_U64,             /* uint64_t */
-    OPTION_I64,             /* int64_t */
-    OPTION_DOUBLE,          /* double; "inf" allowed unless `max` forbids it, "nan" never */
-    OPTION_DURATION_S,      /* uint64_t nanoseconds; a bare number means seconds; ns us ms s m h may follow */
-    OPTION_DURATION_MS,     /* uint64_t nanoseconds; a bare number means milliseconds */
-    OPTION_STRING,          /* const char * */
-    OPTION_CHOICE,          /* const char *: the canonical spelling out of `choices` */
-    OPTION_CALLBACK,        /* `set` does the work */
-    OPTION_KIND_COUNT
+enum option_kind {                    /* type of the field at `offset` */
+                   OPTION_SWITCH,     /* bool: becomes true; takes no value */
+                   OPTION_SWITCH_OFF, /* bool: becomes false; takes no value */
+                   OPTION_INT,        /* int */
+                   OPTION_UINT,       /* unsigned */
+                   OPTION_U64,        /* uint64_t */
+                   OPTION_I64,        /* int64_t */
+                   OPTION_DOUBLE, /* double; "inf" allowed unless `max` forbids it, "nan" never */
+                   OPTION_DURATION_S, /* uint64_t nanoseconds; a bare number means seconds; ns us ms s m h may follow */
+                   OPTION_DURATION_MS, /* uint64_t nanoseconds; a bare number means milliseconds */
+                   OPTION_STRING,      /* const char * */
+                   OPTION_CHOICE,      /* const char *: the canonical spelling out of `choices` */
+                   OPTION_CALLBACK,    /* `set` does the work */
+                   OPTION_KIND_COUNT
 };
 
 enum option_flag {
-    OPTION_MULTI = 1u << 0,     /* takes every following word up to the next flag; accumulates; at least one word */
-    OPTION_SHORT = 1u << 1,     /* shown by -h */
-    OPTION_LATER = 1u << 2,     /* known, not in this version: refused unless the value is the default */
-    OPTION_NO_EFFECT = 1u << 3, /* accepted with a warning that gives `note`; a callback is still called to check */
-    OPTION_OWN = 1u << 4,       /* no peer has it */
+    OPTION_MULTI =
+        1u
+        << 0, /* takes every following word up to the next flag; accumulates; at least one word */
+    OPTION_SHORT = 1u << 1, /* shown by -h */
+    OPTION_LATER =
+        1u << 2, /* known, not in this version: refused unless the value is the default */
+    OPTION_NO_EFFECT =
+        1u
+        << 3, /* accepted with a warning that gives `note`; a callback is still called to check */
+    OPTION_OWN = 1u << 4, /* no peer has it */
 };
 
 struct option_row;
@@ -66,18 +71,22 @@ struct option_row {
     const char *name;    /* words joined by '-', without the leading dashes */
     const char *aliases; /* further names, separated by blanks; NULL none */
     enum option_kind kind;
-    unsigned flags;      /* enum option_flag */
-    const char *group;   /* heading in the help; rows of a group stand together */
-    const char *value;   /* how the value is called in the help: "SECONDS"; NULL for switches and choices */
+    unsigned flags;    /* enum option_flag */
+    const char *group; /* heading in the help; rows of a group stand together */
+    const char
+        *value; /* how the value is called in the help: "SECONDS"; NULL for switches and choices */
     const char *choices; /* OPTION_CHOICE: names separated by blanks */
-    const char *later_choices; /* names that are refused as not supported by this version; NULL none */
-    const char *default_text;  /* shown in the help; NULL none */
-    const char *example; /* a right value for error messages; NULL: default_text, else nothing is suggested */
-    const char *help;    /* one sentence or more */
-    const char *note;    /* OPTION_NO_EFFECT: the reason, said in the warning */
-    size_t offset;       /* of the field in the target */
-    option_set_fn *set;  /* OPTION_CALLBACK */
-    double min, max;     /* bounds of numbers, themselves allowed; both 0: only the type's; max 0 with min > 0, or
+    const char
+        *later_choices; /* names that are refused as not supported by this version; NULL none */
+    const char *default_text; /* shown in the help; NULL none */
+    const char *
+        example; /* a right value for error messages; NULL: default_text, else nothing is suggested */
+    const char *help;   /* one sentence or more */
+    const char *note;   /* OPTION_NO_EFFECT: the reason, said in the warning */
+    size_t offset;      /* of the field in the target */
+    option_set_fn *set; /* OPTION_CALLBACK */
+    double min,
+        max; /* bounds of numbers, themselves allowed; both 0: only the type's; max 0 with min > 0, or
                             max HUGE_VAL: no upper bound */
 };
 
@@ -90,7 +99,12 @@ struct option_parser {
     struct arena *arena;
     void (*warn)(void *target, const char *sentence); /* NULL: warnings are dropped */
     /* filled in by option_parse */
-    enum option_help { OPTION_HELP_NONE, OPTION_HELP_SHORT, OPTION_HELP_FULL, OPTION_HELP_TOPIC } help;
+    enum option_help {
+        OPTION_HELP_NONE,
+        OPTION_HELP_SHORT,
+        OPTION_HELP_FULL,
+        OPTION_HELP_TOPIC
+    } help;
     const char *help_topic; /* OPTION_HELP_TOPIC: a group or a keyword */
     bool version;
     unsigned *given; /* how often each row was given; in the arena */
@@ -113,8 +127,8 @@ struct sv option_near(const char *names, struct sv word);
 void option_help_full(struct buf *out, const struct option_row *rows, size_t count, unsigned width);
 void option_help_short(struct buf *out, const struct option_row *rows, size_t count,
                        unsigned width);
-bool option_help_topic(struct buf *out, const struct option_row *rows, size_t count,
-                       unsigned width, const char *topic);
+bool option_help_topic(struct buf *out, const struct option_row *rows, size_t count, unsigned width,
+                       const char *topic);
 /* Columns to wrap to: COLUMNS, else the terminal behind stdout, else 80; between 40 and 120. */
 unsigned option_help_width(void);
 

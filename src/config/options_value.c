@@ -140,8 +140,7 @@ static bool split_duration(struct sv text, double bare_ns, double *number, doubl
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"ns", 1},  {"us", 1e3},  {"ms", 1e6},
-                 {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
     *unit_ns = bare_ns;
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         struct sv name = sv_from(units[i].name);

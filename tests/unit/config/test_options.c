@@ -60,7 +60,11 @@ static const struct option_row rows[] = {
      .help = "Port of it.",
      .max = 65535,
      AT(port)},
-    {.name = "client-threads", .kind = OPTION_UINT, .group = "one", .help = "Threads.", AT(threads)},
+    {.name = "client-threads",
+     .kind = OPTION_UINT,
+     .group = "one",
+     .help = "Threads.",
+     AT(threads)},
     {.name = "num-prompts",
      .kind = OPTION_U64,
      .group = "two",
@@ -125,8 +129,9 @@ static bool parse(struct target *t, struct option_parser *p, const char *line, s
     struct sv word;
     while (line[0] != '\0' && sv_split(&rest, ' ', &word)) {
         assert_true(argc < WORDS_MAX);
-        argv[argc++] = sv_eq(word, SV_LIT("~")) ? arena_strdup(&t->arena, "")
-                                               : arena_strdup(&t->arena, arena_copy(&t->arena, word).ptr);
+        argv[argc++] = sv_eq(word, SV_LIT("~"))
+                           ? arena_strdup(&t->arena, "")
+                           : arena_strdup(&t->arena, arena_copy(&t->arena, word).ptr);
     }
     return option_parse(p, argc, argv, err);
 }
@@ -264,7 +269,8 @@ static void test_flags_to_come_are_refused_unless_they_ask_for_the_default(void 
     arena_done(&t.arena);
     expect_error("--future 2",
                  "--future is not supported by this version of vllm-bench (given '2')");
-    expect_error("--future_switch", "--future_switch is not supported by this version of vllm-bench");
+    expect_error("--future_switch",
+                 "--future_switch is not supported by this version of vllm-bench");
 }
 
 static void test_numbers_are_read_whole_and_kept_in_bounds(void **state)
@@ -363,7 +369,8 @@ static void test_stray_words_and_values_are_refused_by_name(void **state)
     struct target t;
     struct option_parser p;
     struct error err;
-    expect_error("word", "unexpected word 'word'; a value stands after its flag, as in --model NAME");
+    expect_error("word",
+                 "unexpected word 'word'; a value stands after its flag, as in --model NAME");
     expect_error("--on yes", "unexpected word 'yes'; a value stands after its flag, as in --model "
                              "NAME");
     expect_error("--on=yes", "--on: takes no value, but 'yes' was given");
@@ -448,9 +455,8 @@ static void test_help_has_every_row_and_keeps_the_width(void **state)
     }
     struct buf out = {0};
     option_help_short(&out, rows, ROW_COUNT, 80);
-    assert_string_equal(buf_cstr(&out),
-                        "  --port, --tcp-port, --the-port PORT\n"
-                        "                                  Port of it. [80]\n");
+    assert_string_equal(buf_cstr(&out), "  --port, --tcp-port, --the-port PORT\n"
+                                        "                                  Port of it. [80]\n");
     buf_done(&out);
 }
 
@@ -459,7 +465,8 @@ static void test_help_topic_is_a_group_or_a_word(void **state)
     (void)state;
     struct buf out = {0};
     assert_true(option_help_topic(&out, rows, ROW_COUNT, 80, "--NUM_prompts"));
-    assert_string_equal(buf_cstr(&out), "\ntwo:\n  --num-prompts NAME              Count. [1000]\n");
+    assert_string_equal(buf_cstr(&out),
+                        "\ntwo:\n  --num-prompts NAME              Count. [1000]\n");
     buf_reset(&out);
     assert_true(option_help_topic(&out, rows, ROW_COUNT, 80, "one"));
     assert_non_null(strstr(buf_cstr(&out), "--client-threads"));
