@@ -26,10 +26,10 @@ static const uint64_t TURNOVER_NS = 100 * NS_PER_MS;
 
 struct plateaus {
     uint64_t threshold;
-    uint64_t now;  /* requests in flight */
+    uint64_t now; /* requests in flight */
     uint64_t peak;
-    bool above;    /* now >= threshold */
-    bool open;     /* a plateau has begun; it ends at down_ns unless a short fall follows */
+    bool above; /* now >= threshold */
+    bool open;  /* a plateau has begun; it ends at down_ns unless a short fall follows */
     uint64_t up_ns, down_ns;
     bool found;
     uint64_t best_up_ns, best_down_ns;
@@ -141,8 +141,8 @@ static void tpot_figures(struct steady_state *st, double *x, size_t n)
 
 /* Figures of the successes in the window. */
 static void window_figures(const struct record *records, size_t count,
-                           const struct summary_options *options, uint64_t up_ns,
-                           uint64_t down_ns, struct steady_state *st)
+                           const struct summary_options *options, uint64_t up_ns, uint64_t down_ns,
+                           struct steady_state *st)
 {
     double *ttft = mem_resize(NULL, count + 1, sizeof(double));
     double *tpot = mem_resize(NULL, count + 1, sizeof(double));

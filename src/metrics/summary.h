@@ -36,7 +36,7 @@ struct summary_options {
     double goodput_e2el_ms;
     bool has_tokenizer;
     /* steady state (METRICS 4; PEER_FAULTS 5, 6, 7 put right) */
-    bool steady_state;      /* wanted and applicable */
+    bool steady_state; /* wanted and applicable */
     uint64_t max_concurrency;
     double steady_threshold;
     double steady_min_window_s; /* negative: max(10, 0.1 * duration) */
@@ -63,14 +63,14 @@ struct steady_state {
 
 struct summary {
     double duration_s;
-    uint64_t requested;  /* records given */
+    uint64_t requested; /* records given */
     uint64_t sent;
     uint64_t completed;
     uint64_t failed;
     uint64_t failures[FAILURE_COUNT]; /* per kind */
     uint64_t total_input_tokens;  /* server's count where given, else client's; successes only */
     uint64_t total_output_tokens; /* usage, else tokenised text, else 1 (METRICS 2) */
-    uint64_t output_from_usage;   /* successes whose output count came from usage / text / fallback */
+    uint64_t output_from_usage; /* successes whose output count came from usage / text / fallback */
     uint64_t output_from_text;
     uint64_t output_from_fallback;
     uint64_t total_cached_tokens; /* sum of prompt_tokens_details.cached_tokens */
@@ -80,8 +80,8 @@ struct summary {
     double input_throughput;
     double output_throughput;
     double total_token_throughput;
-    double max_output_tokens_per_s;     /* peers' definition: chunks per whole-second bucket */
-    uint64_t max_concurrent_requests;   /* peers' definition */
+    double max_output_tokens_per_s;       /* peers' definition: chunks per whole-second bucket */
+    uint64_t max_concurrent_requests;     /* peers' definition */
     double exact_max_output_tokens_per_s; /* each chunk weighs out_len / events */
     uint64_t exact_max_concurrent_requests;
     struct series_stats series[SERIES_COUNT];

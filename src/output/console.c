@@ -130,19 +130,20 @@ static void steady_fixed(struct buf *out, const char *label, double value)
 
 static void steady_window(const struct steady_state *st, struct buf *out)
 {
-    buf_add_fmt(out, "%-*s >= %.2f * %llu = %llu\n", STEADY_LABEL, "Concurrency threshold:",
-                st->threshold, (unsigned long long)st->target_concurrency,
+    buf_add_fmt(out, "%-*s >= %.2f * %llu = %llu\n", STEADY_LABEL,
+                "Concurrency threshold:", st->threshold, (unsigned long long)st->target_concurrency,
                 (unsigned long long)st->threshold_abs);
     buf_add_fmt(out, "%-*s %.1fs -> %.1fs  (%.1fs)\n", STEADY_LABEL, "Window:", st->start_s,
                 st->end_s, st->duration_s);
-    buf_add_fmt(out, "%-*s %llu\n", STEADY_LABEL, "Observed peak concurrency:",
-                (unsigned long long)st->observed_peak);
+    buf_add_fmt(out, "%-*s %llu\n", STEADY_LABEL,
+                "Observed peak concurrency:", (unsigned long long)st->observed_peak);
     double total = st->requests_total > 0 ? (double)st->requests_total : 1.0;
-    buf_add_fmt(out, "%-*s %llu / %llu (%.1f%%)\n", STEADY_LABEL, "Requests started in window:",
-                (unsigned long long)st->requests_started, (unsigned long long)st->requests_total,
+    buf_add_fmt(out, "%-*s %llu / %llu (%.1f%%)\n", STEADY_LABEL,
+                "Requests started in window:", (unsigned long long)st->requests_started,
+                (unsigned long long)st->requests_total,
                 100.0 * (double)st->requests_started / total);
-    buf_add_fmt(out, "%-*s %llu\n", STEADY_LABEL, "Requests completed in window:",
-                (unsigned long long)st->requests_completed);
+    buf_add_fmt(out, "%-*s %llu\n", STEADY_LABEL,
+                "Requests completed in window:", (unsigned long long)st->requests_completed);
 }
 
 void console_steady(const struct run_report *report, struct buf *out)
@@ -183,8 +184,7 @@ void console_steady(const struct run_report *report, struct buf *out)
 
 void console_queue(const struct run_report *report, struct buf *out)
 {
-    if (!isfinite(report->config->request_rate) &&
-        report->config->ramp_up_strategy == RAMP_UP_NONE)
+    if (!isfinite(report->config->request_rate) && report->config->ramp_up_strategy == RAMP_UP_NONE)
         return;
     table_title(out, "Queue Time", '-', TABLE_WIDTH);
     table_fixed(out, "Mean queue time (ms):", report->summary->mean_queue_ms);
@@ -211,9 +211,9 @@ void console_measurement(const struct run_report *report, struct buf *out)
         [STAMP_KERNEL] = "kernel", [STAMP_USER] = "user", [STAMP_MIXED] = "mixed"};
     const struct client_stats *c = report->client;
     char rule[400] = "";
-    enum verdict verdict = client_verdict(c, report->summary->series[SERIES_TTFT].mean_ms,
-                                          report->summary->series[SERIES_ITL].mean_ms, rule,
-                                          sizeof(rule));
+    enum verdict verdict =
+        client_verdict(c, report->summary->series[SERIES_TTFT].mean_ms,
+                       report->summary->series[SERIES_ITL].mean_ms, rule, sizeof(rule));
     table_title(out, "Measurement", '-', TABLE_WIDTH);
     lag_row(out, "Receive lag P50", hist_percentile_ns(&c->receive_lag, 50));
     lag_row(out, "Receive lag P99", hist_percentile_ns(&c->receive_lag, 99));

@@ -232,16 +232,11 @@ static void write_client_column(struct js_writer *w, const struct run_report *re
 void detail_client(struct js_writer *w, const struct run_report *report)
 {
     static const char *const NAMES[CLIENT_COLUMN_COUNT] = {
-        [CONNECT_TIMES] = "connect_times",
-        [SEND_LAGS] = "send_lags",
-        [DUE_TIMES] = "due_times",
-        [END_TIMES] = "end_times",
-        [ANSWER_TTFTS] = "answer_ttfts",
-        [CLIENT_INPUT_LENS] = "client_input_lens",
-        [CACHED_TOKENS] = "cached_tokens",
-        [EVENTS] = "token_events",
-        [MERGED_EVENTS] = "merged_events",
-        [MERGED_BOUNDS] = "merged_bounds",
+        [CONNECT_TIMES] = "connect_times", [SEND_LAGS] = "send_lags",
+        [DUE_TIMES] = "due_times",         [END_TIMES] = "end_times",
+        [ANSWER_TTFTS] = "answer_ttfts",   [CLIENT_INPUT_LENS] = "client_input_lens",
+        [CACHED_TOKENS] = "cached_tokens", [EVENTS] = "token_events",
+        [MERGED_EVENTS] = "merged_events", [MERGED_BOUNDS] = "merged_bounds",
     };
     for (enum client_column column = 0; column < CLIENT_COLUMN_COUNT; column++) {
         js_key(w, NAMES[column]);

@@ -12,7 +12,7 @@
 struct field_slot;
 
 struct fields {
-    struct js_writer w; /* values are written with this */
+    struct js_writer w;       /* values are written with this */
     struct field_slot *slots; /* one a metadata key */
     size_t slot_count;
     bool placed;         /* fields_metadata was called */

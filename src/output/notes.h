@@ -12,16 +12,16 @@
     "WARNING: vllm bench serve no longer sets temperature==0 (greedy) in requests by default. "    \
     "The default will be determined on the server side and can be model/API specific. For the "    \
     "old behavior, include --temperature=0."
-#define NOTE_TEST_RUN "Starting initial single prompt test run..."
-#define NOTE_READY_WAIT "Waiting for endpoint to become up in %llu seconds" /* unsigned long long */
-#define NOTE_READY_DONE "Initial test run completed."
-#define NOTE_READY_SKIPPED "Skipping endpoint ready check."
-#define NOTE_WARMUP "Warming up with %llu requests..." /* unsigned long long */
-#define NOTE_WARMUP_DONE "Warmup run completed."
-#define NOTE_MAIN_RUN "Starting main benchmark run..."
-#define NOTE_PROFILER_START "Starting profiler..."
+#define NOTE_TEST_RUN         "Starting initial single prompt test run..."
+#define NOTE_READY_WAIT       "Waiting for endpoint to become up in %llu seconds" /* unsigned long long */
+#define NOTE_READY_DONE       "Initial test run completed."
+#define NOTE_READY_SKIPPED    "Skipping endpoint ready check."
+#define NOTE_WARMUP           "Warming up with %llu requests..." /* unsigned long long */
+#define NOTE_WARMUP_DONE      "Warmup run completed."
+#define NOTE_MAIN_RUN         "Starting main benchmark run..."
+#define NOTE_PROFILER_START   "Starting profiler..."
 #define NOTE_PROFILER_STARTED "Profiler started"
-#define NOTE_PROFILER_STOP "Stopping profiler..."
+#define NOTE_PROFILER_STOP    "Stopping profiler..."
 #define NOTE_PROFILER_STOPPED "Profiler stopped"
 
 /* One line; the newline is added. */

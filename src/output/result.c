@@ -8,10 +8,10 @@
 
 #include "base/file.h"
 #include "base/num.h"
-#include "json/writer.h"
 #include "output/detail.h"
 #include "output/fields.h"
 #include "output/report_priv.h"
+#include "json/writer.h"
 
 static void put_text(struct fields *f, const char *name, const char *text)
 {
@@ -336,7 +336,7 @@ static void add_file_name(const struct run_report *report, struct buf *out)
     char b[NUM_TEXT_MAX];
     char date[16];
     buf_add_str(out, config->label != NULL && config->label[0] != '\0' ? config->label
-                                                                      : config->backend);
+                                                                       : config->backend);
     if (config->ramp_up_strategy != RAMP_UP_NONE) {
         num_format_short(a, config->ramp_up_start_rps);
         num_format_short(b, config->ramp_up_end_rps);
@@ -393,8 +393,8 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     result_path(report, &name);
     const char *file = buf_cstr(&name);
     result_json(report, &json);
-    bool ok = make_parent(file, err) && (report->config->append_result
-                                             ? file_append_record(file, buf_sv(&json), err)
+    bool ok = make_parent(file, err) &&
+              (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
                                              : file_write_atomic(file, buf_sv(&json), err));
     buf_done(&json);
     if (ok && path != NULL)

@@ -23,7 +23,7 @@ struct run_report {
     time_t date;              /* end of the run, shown as local time */
     const struct record *records; /* data set order */
     size_t count;
-    uint64_t start_ns;  /* benchmark start, monotonic */
+    uint64_t start_ns; /* benchmark start, monotonic */
     const struct summary *summary;
     const struct client_stats *client;
     bool interrupted;

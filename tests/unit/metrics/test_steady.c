@@ -1,10 +1,10 @@
 /* The steady-state window: the worked cases of the specification with the three repairs (closing instant, longest
  * plateau, failures hold slots), and a slow twin. */
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
@@ -245,7 +245,8 @@ static void test_threshold_is_rounded_up_but_not_by_a_rounding_error(void **stat
         uint64_t concurrency;
         double threshold;
         uint64_t wanted;
-    } CASES[] = {{4, 0.95, 4}, {20, 0.95, 19}, {100, 0.55, 55}, {4, 0.5, 2}, {3, 0.1, 1}, {1, 0.01, 1}};
+    } CASES[] = {{4, 0.95, 4}, {20, 0.95, 19}, {100, 0.55, 55},
+                 {4, 0.5, 2},  {3, 0.1, 1},    {1, 0.01, 1}};
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         static struct run run;
         begin(&run, CASES[i].concurrency, CASES[i].threshold, 1.0);

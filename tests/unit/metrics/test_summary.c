@@ -1,9 +1,9 @@
 /* metrics_summarize against Python's own figures, hand-computed cases and a slow twin. */
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -260,9 +260,12 @@ static void test_goodput_limits_are_inclusive(void **state)
     static const struct {
         double ttft, tpot, e2el, goodput;
     } CASES[] = {
-        {500, HUGE_VAL, HUGE_VAL, 1.0}, {499.9, HUGE_VAL, HUGE_VAL, 0.5},
-        {HUGE_VAL, 500, 1500, 1.0},     {HUGE_VAL, 499.9, HUGE_VAL, 0.5},
-        {HUGE_VAL, 500, 1499.9, 0.5},   {HUGE_VAL, 0, HUGE_VAL, 0.5},
+        {500, HUGE_VAL, HUGE_VAL, 1.0},
+        {499.9, HUGE_VAL, HUGE_VAL, 0.5},
+        {HUGE_VAL, 500, 1500, 1.0},
+        {HUGE_VAL, 499.9, HUGE_VAL, 0.5},
+        {HUGE_VAL, 500, 1499.9, 0.5},
+        {HUGE_VAL, 0, HUGE_VAL, 0.5},
         {0, 0, 0, 0.0},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {

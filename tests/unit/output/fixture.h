@@ -1,7 +1,7 @@
 /* fixture.h - a run report put together by hand: the figures of a run that Python's tool printed, and three requests.
  * Threads: tests only.  Errors: none. */
-#ifndef VB_TESTS_OUTPUT_FIXTURE_H
-#define VB_TESTS_OUTPUT_FIXTURE_H
+#ifndef VB_TESTS_FIXTURE_H
+#define VB_TESTS_FIXTURE_H
 
 #include <math.h>
 #include <stdlib.h>

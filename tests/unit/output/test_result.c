@@ -1,9 +1,9 @@
 /* The result file: keys and their order, number formats, metadata, names, appending. */
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -216,7 +216,8 @@ static void test_requests_never_sent_say_so(void **state)
     record_init(&f.records[2]);
     f.config.save_detailed = true;
     f.report.interrupted = true;
-    assert_has(json(), "\"errors\":[\"\",\"HTTP 400 Bad Request: bad key sk-secret\",\"not sent\"]");
+    assert_has(json(),
+               "\"errors\":[\"\",\"HTTP 400 Bad Request: bad key sk-secret\",\"not sent\"]");
     assert_has(buf_cstr(&out), "\"start_times\":[0.0,0.125,0.0]");
 }
 
@@ -276,12 +277,10 @@ static void test_steady_state_keeps_the_rust_tools_keys(void **state)
 static void test_metadata_overwrites_earlier_keys_and_yields_to_later_ones(void **state)
 {
     (void)state;
-    struct config_pair pairs[] = {{SV_LIT("a"), SV_LIT("1")},
-                                  {SV_LIT("completed"), SV_LIT("many")},
-                                  {SV_LIT("backend"), SV_LIT("mine")},
-                                  {SV_LIT("a"), SV_LIT("\"2\"")},
-                                  {SV_LIT("client"), SV_LIT("none")},
-                                  {SV_LIT("z"), SV_LIT("")}};
+    struct config_pair pairs[] = {
+        {SV_LIT("a"), SV_LIT("1")},          {SV_LIT("completed"), SV_LIT("many")},
+        {SV_LIT("backend"), SV_LIT("mine")}, {SV_LIT("a"), SV_LIT("\"2\"")},
+        {SV_LIT("client"), SV_LIT("none")},  {SV_LIT("z"), SV_LIT("")}};
     f.config.metadata = (struct config_pairs){pairs, 6, 6};
     f.config.metric_selected[METRIC_TTFT] = false;
     f.config.metric_selected[METRIC_TPOT] = false;
