@@ -1,10 +1,11 @@
 /* The steady-state window: the worked cases of the specification with the three repairs (closing instant, longest
  * plateau, failures hold slots), and a slow twin. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>

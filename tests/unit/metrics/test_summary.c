@@ -1,9 +1,10 @@
 /* metrics_summarize against Python's own figures, hand-computed cases and a slow twin. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>

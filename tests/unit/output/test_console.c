@@ -1,9 +1,10 @@
 /* The printed summary, line by line against what Python's tool and the Rust tool printed for the same figures. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
 /* The result file: keys and their order, number formats, metadata, names, appending. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
