@@ -179,12 +179,23 @@ static void swap_items(size_t *items, size_t i, size_t j)
     items[j] = kept;
 }
 
+/* 0..last as numpy's shuffles draw it: bits cut to the length of `last`, until one is not above it. */
+static uint64_t pcg64_masked_upto(struct pcg64 *g, uint64_t last)
+{
+    uint64_t mask = UINT64_MAX >> __builtin_clzll(last | 1);
+    for (;;) {
+        uint64_t draw = (last <= UINT32_MAX ? pcg64_u32(g) : pcg64_u64(g)) & mask;
+        if (draw <= last)
+            return draw;
+    }
+}
+
 void pcg64_permutation(struct pcg64 *g, size_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = i;
     for (size_t i = n; i-- > 1;)
-        swap_items(out, i, (size_t)pcg64_upto(g, i));
+        swap_items(out, i, (size_t)pcg64_masked_upto(g, i));
 }
 
 double pcg64_standard_normal(struct pcg64 *g)
