@@ -97,7 +97,8 @@ static bool fail_unknown(const struct option_parser *p, const char *dashes, stru
     collect_names(&names, p);
     struct sv near = option_near(buf_cstr(&names), name);
     if (near.len == 0) {
-        error_set(err, E_USAGE, "%s" SV_FMT ": unknown flag", dashes, SV_ARG(name));
+        error_set(err, E_USAGE, "%s" SV_FMT ": '%s' has no such flag", dashes, SV_ARG(name),
+                  p->command);
     } else if (option_names_alike(near, name)) {
         error_set(err, E_USAGE, "%s" SV_FMT ": a flag begins with two dashes: '--" SV_FMT "'",
                   dashes, SV_ARG(name), SV_ARG(near));

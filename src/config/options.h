@@ -25,33 +25,34 @@
 
 #include <stdint.h>
 
-enum option_kind {                    /* type of the field at `offset` */
-                   OPTION_SWITCH,     /* bool: becomes true; takes no value */
-                   OPTION_SWITCH_OFF, /* bool: becomes false; takes no value */
-                   OPTION_INT,        /* int */
-                   OPTION_UINT,       /* unsigned */
-                   OPTION_U64,        /* uint64_t */
-                   OPTION_I64,        /* int64_t */
-                   OPTION_DOUBLE, /* double; "inf" allowed unless `max` forbids it, "nan" never */
-                   OPTION_DURATION_S, /* uint64_t nanoseconds; a bare number means seconds; ns us ms s m h may follow */
-                   OPTION_DURATION_MS, /* uint64_t nanoseconds; a bare number means milliseconds */
-                   OPTION_STRING,      /* const char * */
-                   OPTION_CHOICE,      /* const char *: the canonical spelling out of `choices` */
-                   OPTION_CALLBACK,    /* `set` does the work */
-                   OPTION_KIND_COUNT
+/* With the type of the field at `offset`. */
+enum option_kind {
+    OPTION_SWITCH,      /* bool: becomes true; takes no value */
+    OPTION_SWITCH_OFF,  /* bool: becomes false; takes no value */
+    OPTION_INT,         /* int */
+    OPTION_UINT,        /* unsigned */
+    OPTION_U64,         /* uint64_t */
+    OPTION_I64,         /* int64_t */
+    OPTION_DOUBLE,      /* double; "inf" unless `max` forbids it, never "nan" */
+    OPTION_DURATION_S,  /* uint64_t, ns; a bare number is seconds; ns us ms s m h may follow */
+    OPTION_DURATION_MS, /* uint64_t, ns; a bare number is milliseconds */
+    OPTION_STRING,      /* const char * */
+    OPTION_CHOICE,      /* const char *: the canonical spelling out of `choices` */
+    OPTION_CALLBACK,    /* `set` does the work */
+    OPTION_KIND_COUNT
 };
 
 enum option_flag {
-    OPTION_MULTI =
-        1u
-        << 0, /* takes every following word up to the next flag; accumulates; at least one word */
-    OPTION_SHORT = 1u << 1, /* shown by -h */
-    OPTION_LATER =
-        1u << 2, /* known, not in this version: refused unless the value is the default */
-    OPTION_NO_EFFECT =
-        1u
-        << 3, /* accepted with a warning that gives `note`; a callback is still called to check */
-    OPTION_OWN = 1u << 4, /* no peer has it */
+    /* Takes every following word up to the next flag, at least one; accumulates. */
+    OPTION_MULTI = 1u << 0,
+    /* Shown by -h. */
+    OPTION_SHORT = 1u << 1,
+    /* Known, not in this version: refused unless the value is the default. */
+    OPTION_LATER = 1u << 2,
+    /* Accepted with a warning that gives `note`; a callback is still called, to check. */
+    OPTION_NO_EFFECT = 1u << 3,
+    /* No peer has it. */
+    OPTION_OWN = 1u << 4,
 };
 
 struct option_row;
@@ -73,26 +74,25 @@ struct option_row {
     enum option_kind kind;
     unsigned flags;    /* enum option_flag */
     const char *group; /* heading in the help; rows of a group stand together */
-    const char
-        *value; /* how the value is called in the help: "SECONDS"; NULL for switches and choices */
-    const char *choices; /* OPTION_CHOICE: names separated by blanks */
-    const char
-        *later_choices; /* names that are refused as not supported by this version; NULL none */
+    const char *value; /* how the help calls the value, "SECONDS"; NULL: NAME */
+    /* OPTION_CHOICE: names separated by blanks, and those that this version refuses. */
+    const char *choices;
+    const char *later_choices;
     const char *default_text; /* shown in the help; NULL none */
-    const char *
-        example; /* a right value for error messages; NULL: default_text, else nothing is suggested */
-    const char *help;   /* one sentence or more */
-    const char *note;   /* OPTION_NO_EFFECT: the reason, said in the warning */
-    size_t offset;      /* of the field in the target */
-    option_set_fn *set; /* OPTION_CALLBACK */
-    double min,
-        max; /* bounds of numbers, themselves allowed; both 0: only the type's; max 0 with min > 0, or
-                            max HUGE_VAL: no upper bound */
+    const char *example;      /* a right value for messages; NULL: default_text */
+    const char *help;         /* one sentence or more */
+    const char *note;         /* OPTION_NO_EFFECT: the reason, said in the warning */
+    size_t offset;            /* of the field in the target */
+    option_set_fn *set;       /* OPTION_CALLBACK */
+    /* Bounds of numbers, themselves allowed; both 0: only the type's; max 0 with min > 0, or max HUGE_VAL: no
+     * upper bound. */
+    double min;
+    double max;
 };
 
 struct option_parser {
     /* filled in by the caller */
-    const char *command; /* "vllm-bench serve" */
+    const char *command; /* "vllm-bench serve", for messages; compulsory */
     const struct option_row *rows;
     size_t row_count;
     void *target;

@@ -71,6 +71,25 @@ static void test_every_flag_of_the_peers_is_a_row(void **state)
     assert_int_equal(seen, 135);
 }
 
+static void test_rows_that_no_peer_has_are_marked_as_our_own(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    const char *list = read_list();
+    for (size_t i = 0; i < count; i++) {
+        struct sv rest = sv_from(list);
+        struct flag flag = {0};
+        bool known = false;
+        while (!known && next_flag(&rest, &flag)) {
+            known = sv_eq(flag.name, sv_from(rows[i].name));
+        }
+        if (known == ((rows[i].flags & OPTION_OWN) != 0)) {
+            fail_msg("--%s: is it our own?", rows[i].name);
+        }
+    }
+}
+
 static bool same_default(const char *text, struct sv expected)
 {
     double a;
@@ -198,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_flag_of_the_peers_is_a_row),
+        cmocka_unit_test(test_rows_that_no_peer_has_are_marked_as_our_own),
         cmocka_unit_test(test_defaults_are_those_of_the_peers),
         cmocka_unit_test(test_no_row_is_listed_twice_and_groups_stand_together),
         cmocka_unit_test(test_short_help_shows_twenty_flags),
