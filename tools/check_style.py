@@ -23,7 +23,7 @@ BANNED = """
 PRINTS = "printf vprintf puts putchar perror exit _exit abort".split()
 PRINTING_ROOMS = {"main", "cli", "modes", "output"}
 
-LINE_CODE, LINE_COMMENT = 100, 120
+LINE_CODE, LINE_COMMENT = 100, 125
 FILE_LINES = 1000
 FUNCTION_WARN, FUNCTION_REFUSE = 60, 100
 COMPLEXITY_WARN, COMPLEXITY_REFUSE = 15, 25
