@@ -1,0 +1,216 @@
+"""The built program from outside: argv in, text and exit status out.  No server, no network.
+
+usage: test_cli.py PROGRAM FLAGS.TSV     (TAP on stdout)
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+PROGRAM, FLAGS = sys.argv[1], sys.argv[2]
+SLOW = bool(os.environ.get("VB_TEST_SLOW"))
+RESULTS = []
+
+# words; parts that the sentence must hold
+REFUSALS = [
+    (["--num-prompts", "abc"], ["--num-prompts", "'abc'", "--num-prompts 1000"]),
+    (["--num-prompts", "0"], ["--num-prompts", "'0'"]),
+    (["--num-prompts=-1"], ["--num-prompts", "'-1'"]),
+    (["--num-prom", "3"], ["--num-prom", "--num-prompts"]),
+    (["--num_promts=3"], ["--num_promts", "--num-prompts"]),
+    (["--no-such-flag", "1"], ["--no-such-flag"]),
+    (["-model", "x"], ["-model", "--model"]),
+    (["--port", "70000"], ["--port", "'70000'"]),
+    (["--port", "-1"], ["--port", "'-1'"]),
+    (["--backend", "vlm"], ["--backend", "'vlm'", "'vllm'"]),
+    (["--backend", "tgi"], ["--backend", "'tgi'", "openai-chat"]),
+    (["--backend", "vllm-pooling"], ["--backend", "'vllm-pooling'", "not supported"]),
+    (["--dataset-name", "sharegpt"], ["--dataset-name", "'sharegpt'", "not supported"]),
+    (["--dataset-name", "randon"], ["--dataset-name", "'randon'", "'random'"]),
+    (["--dataset-name", "custom"], ["custom", "--dataset-path"]),
+    (["--dataset-name", "custom", "--dataset-path", "a.txt"], ["--dataset-path", "'a.txt'"]),
+    (["--dataset-path", "a.jsonl"], ["--dataset-path", "'a.jsonl'", "random"]),
+    (["--header", "broken"], ["--header", "'broken'"]),
+    (["--header", "a b=c"], ["--header", "'a b'"]),
+    (["--header", "X=a\r\nY: b"], ["--header", "'X'", "control character"]),
+    (["--metadata", "broken"], ["--metadata", "'broken'"]),
+    (["--extra-body", "[1]"], ["--extra-body", "'[1]'"]),
+    (["--extra-body", "{"], ["--extra-body", "'{'"]),
+    (["--chat-template-kwargs", "{"], ["--chat-template-kwargs", "'{'"]),
+    (["--logprobs", "-1"], ["--logprobs", "'-1'"]),
+    (["--top-p", "nan"], ["--top-p", "'nan'"]),
+    (["--top-k", "1.5"], ["--top-k", "'1.5'"]),
+    (["--request-rate", "0"], ["--request-rate", "'0'"]),
+    (["--request-rate=-1"], ["--request-rate", "'-1'"]),
+    (["--request-rate", "nan"], ["--request-rate", "'nan'"]),
+    (["--burstiness", "0", "--request-rate", "10"], ["--burstiness", "'0'"]),
+    (["--burstiness=-1"], ["--burstiness", "'-1'"]),
+    (["--max-concurrency", "0"], ["--max-concurrency", "'0'"]),
+    (["--max-model-len", "0"], ["--max-model-len", "'0'"]),
+    (["--ramp-up-strategy", "linear"], ["--ramp-up-strategy", "--ramp-up-start-rps"]),
+    (["--ramp-up-start-rps", "1"], ["--ramp-up-start-rps", "--ramp-up-strategy"]),
+    (["--ramp-up-strategy", "linear", "--ramp-up-start-rps", "0", "--ramp-up-end-rps", "2"],
+     ["--ramp-up-start-rps", "'0'"]),
+    (["--ramp-up-strategy", "linear", "--ramp-up-start-rps", "3", "--ramp-up-end-rps", "2"],
+     ["--ramp-up-start-rps", "'3'"]),
+    (["--ramp-up-strategy", "linear", "--ramp-up-start-rps", "1", "--ramp-up-end-rps", "2",
+      "--request-rate", "5"], ["--ramp-up-strategy", "--request-rate", "'5'"]),
+    (["--metric-percentiles", "abc"], ["--metric-percentiles", "'abc'"]),
+    (["--metric-percentiles", "150"], ["--metric-percentiles", "'150'"]),
+    (["--goodput", "foo:1"], ["--goodput", "'foo'"]),
+    (["--goodput", "ttft:abc"], ["--goodput", "'abc'"]),
+    (["--goodput", "ttft:-1"], ["--goodput", "'ttft:-1'"]),
+    (["--goodput", "ttft"], ["--goodput", "'ttft'"]),
+    (["--random-range-ratio", "1.0"], ["--random-range-ratio", "'1.0'", "no longer"]),
+    (["--random-range-ratio", '{"input":0.1}'], ["--random-range-ratio", "'output'"]),
+    (["--random-cache-ratio", "2"], ["--random-cache-ratio", "'2'"]),
+    (["--custom-output-len", "-2"], ["--custom-output-len", "'-2'"]),
+    (["--steady-state-threshold", "0"], ["--steady-state-threshold", "'0'"]),
+    (["--steady-state-min-window", "-1"], ["--steady-state-min-window", "'-1'"]),
+    (["--request-timeout", "5x"], ["--request-timeout", "'5x'"]),
+    (["--client-threads", "0"], ["--client-threads", "'0'"]),
+    (["--seed", "1.5"], ["--seed", "'1.5'"]),
+    (["--endpoint", "v1/completions"], ["--endpoint", "'v1/completions'", "'/v1/completions'"]),
+    (["--mock", "--base-url", "http://127.0.0.1:1"], ["--mock", "--base-url"]),
+    (["--model", ""], ["--model", "empty"]),
+    (["--ignore-eos=true"], ["--ignore-eos", "'true'"]),
+    (["--sweep-max-concurrency", "1,2"], ["--sweep-max-concurrency is not supported by this "
+                                          "version of vllm-bench"]),
+    (["--num-runs", "2"], ["--num-runs", "'2'"]),
+    (["--compare", "a.json", "b.json"], ["--compare"]),
+    (["--extra-body.a", "1"], ["--extra-body.a", "--extra-body"]),
+    (["stray"], ["'stray'"]),
+    (["serve", "stray"], ["'stray'"]),
+    (["serve", "--", "stray"], ["'stray'"]),
+    (["serv"], ["'serv'", "'serve'"]),
+    (["bench"], ["bench", "serve"]),
+    (["bench", "latency"], ["'bench latency'"]),
+    (["compare", "a", "b"], ["'compare'", "not supported"]),
+    (["doctor"], ["'doctor'", "not supported"]),
+    (["--help=quux"], ["'quux'", "traffic"]),
+    (["help", "quux"], ["'quux'", "traffic"]),
+]
+
+
+def run(words, env=None, **kwargs):
+    """One call with an environment of nothing but `env`."""
+    return subprocess.run([PROGRAM, *words], env=env or {}, stdin=subprocess.DEVNULL, text=True,
+                          stdout=kwargs.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
+                          timeout=60, cwd="/", check=False, **kwargs)
+
+
+def check(name, fault):
+    RESULTS.append(not fault)
+    print(f"{'not ok' if fault else 'ok'} {len(RESULTS)} - {name}")
+    for line in str(fault or "").splitlines():
+        print(f"# {line}")
+
+
+def refusal_fault(words, parts):
+    done = run(words)
+    lines = done.stderr.splitlines()
+    if done.returncode != 2:
+        return f"exit status {done.returncode}\n{done.stderr}"
+    if done.stdout:
+        return f"stdout: {done.stdout}"
+    if len(lines) != 2 or not lines[0].startswith("vllm-bench: error: ") or "--help" not in lines[1]:
+        return f"not one sentence and a hint:\n{done.stderr}"
+    missing = [part for part in parts if part not in lines[0]]
+    return f"without {missing}: {lines[0]}" if missing else None
+
+
+def read_flags():
+    with open(FLAGS, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if line.startswith("--")]
+    return [row for row in rows if row[0] not in ("--help", "--version")]
+
+
+def flag_fault(flag, default, to_come):
+    """A flag to come is refused by name (but for its default); any other reads its value."""
+    if flag in to_come:
+        words = [flag] if default == "off" else [flag, "x,y"]
+        return refusal_fault(words, [flag, "not supported by this version of vllm-bench"])
+    if default == "off":
+        return refusal_fault([flag + "=yes"], [flag, "takes no value", "'yes'"])
+    return refusal_fault([flag], [flag, "needs a value"])
+
+
+def check_refusals():
+    for words, parts in REFUSALS:
+        check(" ".join(words).replace("\r\n", "<CRLF>"),
+              refusal_fault(words, parts))
+
+
+def check_every_flag():
+    text = run(["--help"], env={"COLUMNS": "80"}).stdout
+    later = text.split("not in this version:")[1].split("\n\n")[0].split()
+    for flag, _, default in read_flags():
+        if flag not in later and f"  {flag}" not in text:
+            check(f"{flag} is in --help", "missing")
+        check(f"{flag} alone or with a wrong value", flag_fault(flag, default, later))
+
+
+def check_help():
+    for words, part in [(["--help"], "--steady-state-threshold"), (["-h"], "Examples:"),
+                        (["serve", "--help"], "--steady-state-threshold"),
+                        (["bench", "serve", "-h"], "Examples:"), (["help"], "--top-p"),
+                        (["help", "serve"], "--top-p"), (["help", "sampling"], "--top-p"),
+                        (["--help=sampling"], "--top-p"), (["--help=percentile"], "--metric-"),
+                        (["--model", "x", "--help", "--nonsense"], "usage:")]:
+        done = run(words)
+        check(" ".join(words) + " prints help",
+              None if done.returncode == 0 and part in done.stdout and not done.stderr
+              else f"{done.returncode}\n{done.stdout}\n{done.stderr}")
+    done = run(["--version"])
+    check("--version names program and version",
+          None if re.fullmatch(r"vllm-bench \d+\.\d+\.\d+\n", done.stdout) else done.stdout)
+    done = run([])
+    check("no words at all: short help on stderr, exit 2",
+          None if done.returncode == 2 and "usage:" in done.stderr else done.stderr)
+    for width in (80, 100, 120):
+        text = run(["--help"], env={"COLUMNS": str(width)}).stdout
+        longest = max(len(line) for line in text.splitlines())
+        check(f"--help keeps within {width} columns", None if longest <= width else longest)
+
+
+def check_speed():
+    for words in (["--help"], ["--version"]):
+        times = []
+        for _ in range(20):
+            start = time.perf_counter()
+            run(words)
+            times.append(time.perf_counter() - start)
+        best = min(times) * 1000
+        check(f"{words[0]} answers in under 10 ms", None if best < 10 or SLOW else f"{best:.1f} ms")
+
+
+def check_stdout():
+    done = subprocess.run(f"'{PROGRAM}' --help | true; exit ${{PIPESTATUS[0]}}", shell=True,
+                          executable="/bin/bash", env={}, capture_output=True, check=False)
+    check("a reader that goes away is no failure",
+          None if done.returncode == 0 and not done.stderr else f"{done.returncode} {done.stderr}")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = run(["--help"], stdout=full)
+        check("a full disk is a failure",
+              None if done.returncode == 1 and "standard output" in done.stderr
+              else f"{done.returncode} {done.stderr}")
+    done = subprocess.run(f"'{PROGRAM}' --version >&-", shell=True, executable="/bin/bash", env={},
+                          capture_output=True, check=False)
+    check("a closed stdout is no failure", None if done.returncode == 0 else done.stderr)
+
+
+def main():
+    check_refusals()
+    check_every_flag()
+    check_help()
+    check_speed()
+    check_stdout()
+    print(f"1..{len(RESULTS)}")
+    return 0 if all(RESULTS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
