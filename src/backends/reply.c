@@ -5,6 +5,8 @@
 
 #include "base/num.h"
 
+enum { SHORTEST_NAME = 4 };
+
 enum reply_key {
     KEY_CHOICES,
     KEY_USAGE,
@@ -58,7 +60,9 @@ size_t reply_key(struct sv raw, const struct sv *names, size_t count)
         if (sv_eq(raw, names[i]))
             return i;
     }
-    if (memchr(raw.ptr, '\\', raw.len) == NULL)
+    /* A letter has only the escape \uXXXX, which is 5 bytes longer, and no name has less than SHORTEST_NAME letters:
+     * the short keys that are met most need no further look. */
+    if (raw.len < SHORTEST_NAME + 5 || memchr(raw.ptr, '\\', raw.len) == NULL)
         return count;
     size_t i = 0;
     while (i < count && !js_key_is(raw, names[i]))

@@ -14,7 +14,7 @@ typedef bool reply_choice_fn(struct js_scan *s, struct reply_event *event);
 enum scan_result reply_scan(struct sv name, struct sv data, reply_choice_fn *read_choice,
                             struct reply_event *event);
 
-/* Place of a raw key in a list of plain names, `count` when it is none of them. */
+/* Place of a raw key in a list of plain names (letters and '_', 4 at least), `count` when it is none of them. */
 size_t reply_key(struct sv raw, const struct sv *names, size_t count);
 /* Consumes any value; false for those that Python takes for false: null, false, 0, "", [] and {}. */
 bool reply_truthy(struct js_scan *s);
