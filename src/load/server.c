@@ -1,20 +1,16 @@
 /* Calls that are not measured.  Authorization and --header items go with every one of them (BACKENDS 1). */
 #include "load/server.h"
 
+#include <stdlib.h>
+
 #include "backends/backend.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "json/tree.h"
 
-enum { MAX_HEADERS = 256 };
-
 static const uint64_t CALL_TIMEOUT_NS = 30 * NS_PER_S;
 
-struct header_list {
-    struct config_pair items[MAX_HEADERS];
-    size_t count;
-};
-
-static void set_header(struct header_list *list, struct sv name, struct sv value)
+static void set_header(struct config_pairs *list, struct sv name, struct sv value)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (sv_eq_nocase(list->items[i].key, name)) {
@@ -22,11 +18,11 @@ static void set_header(struct header_list *list, struct sv name, struct sv value
             return;
         }
     }
-    if (list->count < MAX_HEADERS)
-        list->items[list->count++] = (struct config_pair){name, value};
+    MEM_GROW(list->items, list->count, list->cap);
+    list->items[list->count++] = (struct config_pair){name, value};
 }
 
-static void write_headers(const struct header_list *list, struct buf *out)
+static void write_headers(const struct config_pairs *list, struct buf *out)
 {
     for (size_t i = 0; i < list->count; i++)
         buf_add_fmt(out, SV_FMT ": " SV_FMT "\r\n", SV_ARG(list->items[i].key),
@@ -41,7 +37,7 @@ static bool reserved(struct sv name)
            sv_eq_nocase(name, SV_LIT("x-request-id")) || sv_eq_nocase(name, SV_LIT("connection"));
 }
 
-static void add_user_headers(const struct config *config, struct header_list *list)
+static void add_user_headers(const struct config *config, struct config_pairs *list)
 {
     for (size_t i = 0; i < config->headers.count; i++) {
         const struct config_pair *pair = &config->headers.items[i];
@@ -52,7 +48,7 @@ static void add_user_headers(const struct config *config, struct header_list *li
 
 void server_headers(const struct server *s, struct buf *out)
 {
-    struct header_list list = {.count = 0};
+    struct config_pairs list = {0};
     struct buf bearer = {0};
     set_header(&list, SV_LIT("Host"), sv_from(s->target->authority));
     set_header(&list, SV_LIT("Content-Type"), SV_LIT("application/json"));
@@ -64,13 +60,14 @@ void server_headers(const struct server *s, struct buf *out)
     }
     add_user_headers(s->config, &list);
     write_headers(&list, out);
+    free(list.items);
     buf_done(&bearer);
 }
 
 /* For fetch, which writes Host, Accept and Content-Type itself. */
 static void call_headers(const struct config *config, struct buf *out)
 {
-    struct header_list all = {.count = 0}, kept = {.count = 0};
+    struct config_pairs all = {0}, kept = {0};
     struct buf bearer = {0};
     if (config->api_key != NULL) {
         buf_add_fmt(&bearer, "Bearer %s", config->api_key);
@@ -84,6 +81,8 @@ static void call_headers(const struct config *config, struct buf *out)
             set_header(&kept, name, all.items[i].value);
     }
     write_headers(&kept, out);
+    free(all.items);
+    free(kept.items);
     buf_done(&bearer);
 }
 

@@ -76,6 +76,14 @@ static bool start_mock(struct serve *s, struct error *err)
     return true;
 }
 
+static bool set_backend(struct serve *s, struct error *err)
+{
+    s->backend = backend_find(s->config->backend);
+    return s->backend != NULL || error_set(err, E_USAGE,
+                                           "--backend: '%s' is not a backend of this version",
+                                           s->config->backend);
+}
+
 static bool set_target(struct serve *s, struct error *err)
 {
     const struct config *config = s->config;
@@ -106,9 +114,8 @@ static bool resolve(struct serve *s, struct error *err)
     if (!s->target.answered)
         note(stderr, "warning: no address of host '%s' accepts connections; using %s", s->target.host,
              s->target.address_text);
-    else if (strchr(s->target.host, ':') == NULL &&
-             strncmp(s->target.address_text, s->target.host, strlen(s->target.host)) != 0)
-        note(stderr, "Host '%s' is %s", s->target.host, s->target.address_text);
+    else if (strstr(s->target.address_text, s->target.host) == NULL)
+        note(stderr, "Host '%s' answers at %s", s->target.host, s->target.address_text);
     return true;
 }
 
@@ -468,12 +475,8 @@ bool serve_run(struct config *config, struct error *err)
 {
     struct serve *s = mem_new(struct serve);
     s->config = config;
-    s->backend = backend_find(config->backend);
-    bool ok = s->backend != NULL ||
-              error_set(err, E_USAGE, "--backend: '%s' is not a backend of this version",
-                        config->backend);
-    ok = ok && start_mock(s, err) && set_target(s, err) && set_model(s, err) &&
-         set_tokenizer(s, err) && build_workload(s, err);
+    bool ok = set_backend(s, err) && start_mock(s, err) && set_target(s, err) &&
+              set_model(s, err) && set_tokenizer(s, err) && build_workload(s, err);
     if (ok && config->dry_run)
         print_dry_run(s);
     else

@@ -165,8 +165,38 @@ static void interleave(struct candidates *c, const struct addrinfo *list)
     c->count = kept;
 }
 
+/* "localhost" and names below it are the loopback addresses of both families whatever the hosts file says
+ * (RFC 6761 6.3): servers listen on either. */
+static bool is_localhost(const char *host)
+{
+    struct sv name = sv_from(host);
+    struct sv last = SV_LIT("localhost");
+    if (name.len < last.len || !sv_eq_nocase(sv_skip(name, name.len - last.len), last))
+        return false;
+    return name.len == last.len || name.ptr[name.len - last.len - 1] == '.';
+}
+
+static void add_loopbacks(const struct net_target *t, struct candidates *c)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET,
+                             .sin_port = htons(t->port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                              .sin6_port = htons(t->port),
+                              .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    memcpy(&c->address[0], &v4, sizeof(v4));
+    memcpy(&c->address[1], &v6, sizeof(v6));
+    c->len[0] = sizeof(v4);
+    c->len[1] = sizeof(v6);
+    c->count = 2;
+}
+
 static bool look_up(struct net_target *t, struct candidates *c, struct error *err)
 {
+    if (is_localhost(t->host)) {
+        add_loopbacks(t, c);
+        return true;
+    }
     char port[8];
     snprintf(port, sizeof(port), "%u", t->port);
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
