@@ -1,12 +1,13 @@
 /* Totals, rates and series of a run (METRICS 2).  Python's definitions rule: sums and series are over successes, times
- * are seconds until the statistics are taken, and a series is averaged in data set order before it is sorted, so that
- * numpy's last bits come out. */
+ * are seconds until the statistics are taken, and a series is averaged in data set order before its percentiles are
+ * taken, so that numpy's last bits come out. */
 #include "metrics/summary.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/stats.h"
+#include "metrics/select.h"
 #include "metrics/summary_priv.h"
 
 enum { MS_PER_S = 1000 };
@@ -161,14 +162,33 @@ static void add_rates(const struct record *records, size_t count,
         s->request_goodput = (double)count_good(records, count, options) / d;
 }
 
-/* Statistics of n seconds, which are sorted in passing. */
+/* Puts the values that the median and the percentiles read where a sort would put them. */
+static void place_ranks(double *x, size_t n, const struct summary_options *options)
+{
+    if (n == 0)
+        return;
+    size_t *ranks = mem_array(2 * options->percentile_count + 2, sizeof(*ranks));
+    size_t count = 0;
+    ranks[count++] = n / 2;
+    ranks[count++] = n / 2 > 0 ? n / 2 - 1 : 0;
+    for (size_t i = 0; i < options->percentile_count; i++) {
+        double at = options->percentiles[i] / 100.0 * (double)(n - 1);
+        size_t lower = at > 0.0 ? (size_t)at : 0;
+        ranks[count++] = lower < n ? lower : n - 1;
+        ranks[count++] = lower + 1 < n ? lower + 1 : n - 1;
+    }
+    select_ranks(x, n, ranks, count);
+    free(ranks);
+}
+
+/* Statistics of n values in seconds, which change their order in passing. */
 static void finish_series(double *x, size_t n, const struct summary_options *options,
                           struct series_stats *out)
 {
     out->count = n;
     out->mean_ms = stats_mean(x, n) * MS_PER_S;
     out->std_ms = stats_std(x, n) * MS_PER_S;
-    stats_sort(x, n);
+    place_ranks(x, n, options);
     out->median_ms = stats_median(x, n) * MS_PER_S;
     out->percentiles_ms = mem_array(options->percentile_count + 1, sizeof(double));
     for (size_t i = 0; i < options->percentile_count; i++)
