@@ -72,7 +72,7 @@ static void test_doubles_are_always_valid_json(void **state)
 static void test_strings_are_escaped_as_little_as_possible(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         struct sv text;
         const char *escaped;
     } rows[] = {
