@@ -62,8 +62,8 @@ static bool is_token(struct sv text)
 static bool set_header(const struct option_call *call, struct error *err)
 {
     struct config *config = call->target;
-    struct sv key;
-    struct sv value;
+    struct sv key = {0};
+    struct sv value = {0};
     if (!split_pair(call, &key, &value, err)) {
         return false;
     }
@@ -88,8 +88,8 @@ static bool set_header(const struct option_call *call, struct error *err)
 static bool set_metadata(const struct option_call *call, struct error *err)
 {
     struct config *config = call->target;
-    struct sv key;
-    struct sv value;
+    struct sv key = {0};
+    struct sv value = {0};
     if (!split_pair(call, &key, &value, err)) {
         return false;
     }
@@ -357,8 +357,9 @@ static bool set_goodput(const struct option_call *call, struct error *err)
 
 /* clang-format off */
 #define ROW(name_, kind_, field_, flags_, group_, value_, default_, help_)                         \
-    .name = name_, .kind = OPTION_##kind_, .flags = (flags_), .group = group_, .value = value_,    \
-    .default_text = default_, .help = help_, .offset = offsetof(struct config, field_)
+    .name = (name_), .kind = OPTION_##kind_, .flags = (flags_), .group = (group_),                 \
+    .value = (value_), .default_text = (default_), .help = (help_),                                \
+    .offset = offsetof(struct config, field_)
 #define VALUE(name_, kind_, field_, flags_, group_, value_, default_, help_)                       \
     {ROW(name_, kind_, field_, flags_, group_, value_, default_, help_)},
 #define VALUE_X(name_, kind_, field_, flags_, group_, value_, default_, help_, ...)                \
@@ -370,11 +371,11 @@ static bool set_goodput(const struct option_call *call, struct error *err)
 #define LATER(name_, group_, value_, default_, help_)                                              \
     LATER_X(name_, group_, value_, default_, help_, .flags = OPTION_LATER)
 #define LATER_X(name_, group_, value_, default_, help_, ...)                                       \
-    {.name = name_, .kind = OPTION_STRING, .group = group_, .value = value_,                       \
-     .default_text = default_, .help = help_, __VA_ARGS__},
+    {.name = (name_), .kind = OPTION_STRING, .group = (group_), .value = (value_),                 \
+     .default_text = (default_), .help = (help_), __VA_ARGS__},
 #define LATER_SWITCH(name_, aliases_, group_, help_)                                               \
-    {.name = name_, .aliases = aliases_, .kind = OPTION_SWITCH, .flags = OPTION_LATER,             \
-     .group = group_, .help = help_},
+    {.name = (name_), .aliases = (aliases_), .kind = OPTION_SWITCH, .flags = OPTION_LATER,         \
+     .group = (group_), .help = (help_)},
 
 static const struct option_row rows[] = {
 #include "config/options.def"

@@ -234,14 +234,14 @@ static bool store_choice(const struct option_call *call, const char **out, struc
 static bool store_small(const struct option_call *call, struct error *err)
 {
     if (call->row->kind == OPTION_INT) {
-        int64_t value;
+        int64_t value = 0;
         if (!store_signed(call, INT_MIN, INT_MAX, &value, err)) {
             return false;
         }
         *(int *)field(call) = (int)value;
         return true;
     }
-    uint64_t value;
+    uint64_t value = 0;
     if (!store_unsigned(call, UINT_MAX, &value, err)) {
         return false;
     }
