@@ -204,11 +204,10 @@ enum verdict client_verdict(const struct client_stats *c, double mean_ttft_ms, d
         .receive_lag_ms =
             c->receive_lag.count > 0 ? (double)hist_percentile_ns(&c->receive_lag, 99) / 1e6 : -1.0,
         .stall_ms = (double)c->longest_stall_ns / 1e6,
-        .user_share = 1.0 - ratio(c->kernel_stamps, c->reads),
+        .user_share =
+            c->reads > c->kernel_stamps ? ratio(c->reads - c->kernel_stamps, c->reads) : 0.0,
     };
     enum verdict worst = VERDICT_CLEAN;
-    if (c->reads == 0)
-        f.user_share = 0.0;
     if (rule_cap > 0)
         snprintf(rule, rule_cap, "none");
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
