@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-PROGRAM, FLAGS = sys.argv[1], sys.argv[2]
+PROGRAM, FLAGS = os.path.abspath(sys.argv[1]), sys.argv[2]
 SLOW = bool(os.environ.get("VB_TEST_SLOW"))
 RESULTS = []
 
