@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum prompt_kind {
-    PROMPT_JSON,   /* `json` is a JSON string literal, quotes included (or any JSON value) */
-    PROMPT_IDS,    /* `ids`: token ids, written on the fly as a JSON array */
+    PROMPT_JSON, /* `json` is a JSON string literal, quotes included (or any JSON value) */
+    PROMPT_IDS,  /* `ids`: token ids, written on the fly as a JSON array */
     PROMPT_ID_RUN, /* the workload's shared prefix ids, then allowed[(start + j) mod allowed_count], j < run_len */
 };
 

@@ -8,7 +8,18 @@
 
 #include <stdlib.h>
 
-enum { SMALL = 64, NO_SYMBOL = -1 };
+enum { SMALL = 64, NO_SYMBOL = -1, CACHE_SIZE = 1 << 15, CACHE_WORD = 31, CACHE_IDS = 7 };
+
+/* A word and its ids, one cache line.  Texts repeat their words, random prompts most of all: there every stretch of the
+ * vocabulary comes many times, and each text is encoded again and again while its length is adjusted. */
+struct bpe_cached {
+    union {
+        unsigned char bytes[CACHE_WORD + 1]; /* length, then the word, zero-padded */
+        uint64_t words[4];
+    } key;
+    uint32_t count;
+    uint32_t ids[CACHE_IDS];
+};
 
 struct bpe_merge {
     uint32_t left; /* VOCAB_NONE: free slot */
@@ -93,7 +104,7 @@ void bpe_done(struct bpe *bpe)
 
 void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t rank, uint32_t made)
 {
-    if (bpe->used * 2 > bpe->mask) {
+    if (bpe->used * 4 > bpe->mask) { /* sparse: most look-ups miss */
         struct bpe_merge *old = bpe->slots;
         size_t size = bpe->mask + 1;
         bpe->slots = slots_new(size * 2);
@@ -234,7 +245,8 @@ static size_t first_symbols(const struct bpe *bpe, struct sv word, struct bpe_wo
     return n;
 }
 
-void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, struct token_ids *ids)
+static void encode_word(const struct bpe *bpe, struct sv word, struct bpe_work *work,
+                        struct token_ids *ids)
 {
     if (bpe->ignore_merges) {
         uint32_t whole = vocab_find_bytes(bpe->vocab, word);
@@ -249,9 +261,48 @@ void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, st
         token_ids_add(ids, work->symbols[i].id);
 }
 
+/* The place of a word in the cache, which may hold another one; *key is filled. */
+static struct bpe_cached *cache_place(struct bpe_work *work, struct sv word, struct bpe_cached *key)
+{
+    if (work->cache == NULL)
+        work->cache = mem_array(CACHE_SIZE, sizeof(*work->cache));
+    key->key.bytes[0] = (unsigned char)word.len;
+    memcpy(key->key.bytes + 1, word.ptr, word.len);
+    uint64_t h = 0;
+    for (size_t i = 0; i < 4; i++) {
+        h = (h ^ key->key.words[i]) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+    }
+    return &work->cache[h & (CACHE_SIZE - 1)];
+}
+
+void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, struct token_ids *ids)
+{
+    if (word.len < 2 || word.len > CACHE_WORD) {
+        encode_word(bpe, word, work, ids);
+        return;
+    }
+    struct bpe_cached seen = {0};
+    struct bpe_cached *place = cache_place(work, word, &seen);
+    if (memcmp(&place->key, &seen.key, sizeof(seen.key)) == 0) {
+        for (uint32_t i = 0; i < place->count; i++)
+            token_ids_add(ids, place->ids[i]);
+        return;
+    }
+    size_t before = ids->count;
+    encode_word(bpe, word, work, ids);
+    if (ids->count - before > CACHE_IDS)
+        return;
+    seen.count = (uint32_t)(ids->count - before);
+    for (uint32_t i = 0; i < seen.count; i++)
+        seen.ids[i] = ids->items[before + i];
+    *place = seen;
+}
+
 void bpe_work_done(struct bpe_work *work)
 {
     free(work->symbols);
     free(work->heap);
+    free(work->cache);
     *work = (struct bpe_work){0};
 }

@@ -27,6 +27,7 @@ struct bpe_work {
     struct bpe_candidate *heap;
     size_t heap_count;
     size_t heap_cap;
+    struct bpe_cached *cache; /* words seen before */
 };
 
 /* After the vocabulary is complete. */

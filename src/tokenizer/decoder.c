@@ -51,8 +51,10 @@ void decoder_run(enum decoder_kind kind, const struct vocab *vocab, const uint32
         first = false;
         buf_add(out, kind == DECODER_NONE ? token->text : token->bytes);
     }
+    if (out->len == start)
+        return;
     struct sv made = sv_make(out->ptr + start, out->len - start);
-    size_t good = made.len > 0 ? utf8_first_invalid(made) : 0;
+    size_t good = utf8_first_invalid(made);
     if (good == made.len)
         return;
     struct buf broken = {0};

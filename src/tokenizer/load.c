@@ -313,6 +313,7 @@ struct tokenizer *tokenizer_parse(const struct tokenizer_files *files, struct er
 {
     struct arena tree = {0};
     struct tokenizer *t = mem_new(struct tokenizer);
+    t->pool = mem_new(struct scratch_pool);
     vocab_init(&t->vocab, &t->arena);
     const struct js_value *root = js_parse(&tree, files->tokenizer_json, "tokenizer.json", err);
     bool ok = root != NULL && load_pipeline(t, root, err);

@@ -1,5 +1,7 @@
-/* scratch.h - what one tokenizer_encode call works with; zeroed is ready, scratch_done frees all.
- * Pieces are views into the input or into `arena` and die with the scratch.  Threads: one owner.  Errors: none. */
+/* scratch.h - what one tokenizer_encode call works with, and a pool that keeps it (and its word cache) between calls.
+ * Use: scratch_take; scratch_give when done; scratch_pool_done at the end.
+ * Pieces are views into the input or into `arena` and die with scratch_give.
+ * Threads: a scratch has one owner; the pool may be used by many.  Errors: none. */
 #ifndef VB_TOKENIZER_SCRATCH_H
 #define VB_TOKENIZER_SCRATCH_H
 
@@ -38,6 +40,15 @@ struct scratch {
     struct bpe_work bpe;
 };
 
-void scratch_done(struct scratch *s);
+enum { SCRATCH_POOL_SIZE = 16 };
+
+/* Zeroed is ready. */
+struct scratch_pool {
+    _Atomic(struct scratch *) slots[SCRATCH_POOL_SIZE];
+};
+
+struct scratch *scratch_take(struct scratch_pool *pool);
+void scratch_give(struct scratch_pool *pool, struct scratch *s);
+void scratch_pool_done(struct scratch_pool *pool);
 
 #endif

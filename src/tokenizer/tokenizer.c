@@ -29,6 +29,9 @@ void tokenizer_free(struct tokenizer *t)
     added_done(&t->added_normalized);
     vocab_done(&t->vocab);
     remote_free(t->remote);
+    if (t->pool != NULL)
+        scratch_pool_done(t->pool);
+    free(t->pool);
     arena_done(&t->arena);
     free(t);
 }
@@ -88,20 +91,22 @@ bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_specia
         return remote_encode(t->remote, text, add_special, ids, err);
     if (text.len > MAX_TEXT_BYTES)
         return error_set(err, E_LIMIT, "a text of %zu bytes is too long to tokenize", text.len);
-    struct scratch scratch = {0};
+    struct scratch *scratch = scratch_take(t->pool);
     size_t before = ids->count;
+    if (text.ptr == NULL)
+        text = SV_LIT("");
     if (!utf8_valid(text)) {
-        utf8_add_lossy(&scratch.text, text);
-        text = buf_sv(&scratch.text);
+        utf8_add_lossy(&scratch->text, text);
+        text = buf_sv(&scratch->text);
     }
     if (add_special)
         add_all(ids, &t->post.before);
-    bool ok = cut_by_added(t, &t->added_raw, text, encode_segment, &scratch, ids, err);
+    bool ok = cut_by_added(t, &t->added_raw, text, encode_segment, scratch, ids, err);
     if (ok && add_special)
         add_all(ids, &t->post.after);
     if (!ok)
         ids->count = before;
-    scratch_done(&scratch);
+    scratch_give(t->pool, scratch);
     return ok;
 }
 

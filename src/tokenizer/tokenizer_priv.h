@@ -28,6 +28,7 @@ struct tokenizer {
     struct bpe bpe;
     struct post_processor post;
     enum decoder_kind decoder;
+    struct scratch_pool *pool; /* changes while the rest is only read */
 
     bool *named_special;          /* by id: bos, eos, pad ... of the configuration; NULL: none */
     struct sv chat_template;      /* Jinja source; ptr NULL: none */
