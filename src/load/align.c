@@ -101,8 +101,9 @@ static bool detokenize(const struct aligner *a, const struct id_list *ids, struc
     if (ok) {
         const struct js_value *tree =
             js_parse(&arena, buf_sv(&reply), "the reply of /detokenize", err);
-        ok = tree != NULL && (js_as_sv(js_get(tree, "prompt"), &text) ||
-                              error_set(err, E_SERVER, "the reply of /detokenize holds no 'prompt'"));
+        ok = tree != NULL &&
+             (js_as_sv(js_get(tree, "prompt"), &text) ||
+              error_set(err, E_SERVER, "the reply of /detokenize holds no 'prompt'"));
     }
     if (ok) {
         buf_reset(prompt);

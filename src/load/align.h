@@ -12,12 +12,12 @@
 #include "load/server.h"
 
 struct align_report {
-    bool available;      /* the server answered /tokenize */
-    char problem[1000];  /* why not */
+    bool available;     /* the server answered /tokenize */
+    char problem[1000]; /* why not */
     size_t probed;
-    size_t mismatched;   /* of the probed ones */
-    size_t repaired;     /* all prompts that were changed */
-    size_t left_over;    /* prompts whose count still differs */
+    size_t mismatched; /* of the probed ones */
+    size_t repaired;   /* all prompts that were changed */
+    size_t left_over;  /* prompts whose count still differs */
 };
 
 void align_prompts(const struct server *server, const char *model, struct workload *workload,

@@ -41,6 +41,15 @@ bool conn_open(struct worker *w, struct conn *c, int *sys)
     return true;
 }
 
+void conn_adopt(struct worker *w, struct conn *c, int fd)
+{
+    c->fd = fd;
+    c->state = CONN_IDLE;
+    w->stats.connections++;
+    if (!poller_add(&w->poller, fd, EPOLLIN, c))
+        conn_close(w, c);
+}
+
 void conn_close(struct worker *w, struct conn *c)
 {
     if (c->fd < 0)

@@ -3,26 +3,31 @@
 #ifndef VB_LOAD_CONN_PRIV_H
 #define VB_LOAD_CONN_PRIV_H
 
-#include "json/scan.h"
 #include "load/worker_priv.h"
 #include "net/http1.h"
 #include "sse/sse.h"
+#include "json/scan.h"
 
 enum conn_state { CONN_CLOSED, CONN_CONNECTING, CONN_IDLE, CONN_BUSY };
 
 enum body_kind { BODY_UNKNOWN, BODY_EVENTS, BODY_PLAIN, BODY_ERROR };
 
-enum { READ_BLOCK = 64 * 1024, ERROR_BODY_MAX = 64 * 1024, PLAIN_BODY_MAX = 64 * 1024 * 1024 };
+enum {
+    READ_BLOCK = 64 * 1024,
+    ERROR_BODY_MAX = 64 * 1024,
+    ERROR_TEXT_MAX = 2000,
+    PLAIN_BODY_MAX = 64 * 1024 * 1024
+};
 
 struct conn {
     int fd;
     enum conn_state state;
     enum body_kind body_kind;
-    bool pooled;          /* was open before its request began */
-    bool wants_write;     /* EPOLLOUT is on */
-    bool answered;        /* a byte of the response has come */
-    bool saw_done;        /* [DONE] or a terminal event */
-    bool has_error_event; /* the server reported an error inside a 200 response */
+    bool pooled;           /* was open before its request began */
+    bool wants_write;      /* EPOLLOUT is on */
+    bool answered;         /* a byte of the response has come */
+    bool saw_done;         /* [DONE] or a terminal event */
+    bool has_error_event;  /* the server reported an error inside a 200 response */
     struct record *record; /* NULL when idle */
     size_t item;
     uint64_t opened_ns;    /* connect began */
@@ -33,9 +38,9 @@ struct conn {
     struct sse sse;
     struct buf pending; /* request bytes that the kernel did not take at once */
     size_t pending_sent;
-    struct buf body; /* BODY_EVENTS: raw text so far; else the body itself */
+    struct buf body;       /* BODY_EVENTS: raw text so far; else the body itself */
     struct sv error_event; /* in the slab */
-    struct conn *next; /* in one of the worker's lists of free slots */
+    struct conn *next;     /* in one of the worker's lists of free slots */
 };
 
 /* conn.c */
@@ -43,6 +48,8 @@ struct conn *conn_new(struct worker *w); /* closed, in no list */
 void conn_free(struct worker *w, struct conn *c);
 /* Begins to connect; false with *sys when it failed at once. */
 bool conn_open(struct worker *w, struct conn *c, int *sys);
+/* Takes over an open connection; closed again when it cannot be watched. */
+void conn_adopt(struct worker *w, struct conn *c, int fd);
 void conn_close(struct worker *w, struct conn *c);
 void conn_want_write(struct worker *w, struct conn *c, bool on);
 /* Starts an item: sends at once on an open connection, else connects first. */

@@ -11,7 +11,7 @@
 #include "datasets/workload.h"
 #include "metrics/client.h"
 #include "metrics/record.h"
-#include "net/target.h"
+#include "net/fetch.h"
 
 enum load_text { LOAD_TEXT_NONE, LOAD_TEXT_WITHOUT_USAGE, LOAD_TEXT_ALWAYS };
 
@@ -26,15 +26,16 @@ struct load_progress {
 
 struct load_plan {
     const struct net_target *target;
+    struct fetch_pool *pool; /* its idle connections are taken over; may be NULL */
     const struct workload *workload;
-    const uint32_t *order;   /* request index in the workload of each item sent; NULL: identity */
-    size_t count;            /* items to send */
-    const uint64_t *due_ns;  /* per item, relative to the start, ascending; NULL: all at once */
+    const uint32_t *order;  /* request index in the workload of each item sent; NULL: identity */
+    size_t count;           /* items to send */
+    const uint64_t *due_ns; /* per item, relative to the start, ascending; NULL: all at once */
     const struct backend *backend;
     const struct body_template *body;
-    struct sv path;          /* request target: prefix and endpoint */
-    struct sv headers;       /* complete header lines for every request */
-    const char *id_prefix;   /* x-request-id is prefix + item number; NULL: not sent */
+    struct sv path;           /* request target: prefix and endpoint */
+    struct sv headers;        /* complete header lines for every request */
+    const char *id_prefix;    /* x-request-id is prefix + item number; NULL: not sent */
     uint64_t max_concurrency; /* 0: no limit */
     bool concurrency_known;   /* open connections before the clock starts */
     unsigned threads;         /* 0: chosen */

@@ -9,8 +9,8 @@
 static const uint64_t RETRY_NS = 5 * NS_PER_S;
 
 /* Copies of request 0, all due at once. */
-static bool send_copies(const struct load_plan *main_plan, uint64_t count, struct load_result *result,
-                        struct error *err)
+static bool send_copies(const struct load_plan *main_plan, uint64_t count,
+                        struct load_result *result, struct error *err)
 {
     struct load_plan plan = *main_plan;
     uint32_t *order = mem_array(count, sizeof(*order));

@@ -88,11 +88,14 @@ static void take_error(struct worker *w, struct conn *c, const struct reply_even
 {
     if (c->has_error_event)
         return;
+    struct sv error = event->error;
+    if (error.len > ERROR_TEXT_MAX)
+        error.len = ERROR_TEXT_MAX;
     buf_reset(&w->scratch);
     if (event->error_is_raw_string)
-        js_unescape(event->error, &w->scratch);
+        js_unescape(error, &w->scratch);
     else
-        buf_add(&w->scratch, event->error);
+        buf_add(&w->scratch, error);
     c->has_error_event = true;
     c->error_event = record_slab_copy(&w->slab, buf_sv(&w->scratch));
 }
@@ -159,7 +162,8 @@ static enum body_kind kind_of_body(const struct conn *c, struct sv body)
     struct sv text = sv_trim(body);
     if (text.len == 0)
         return BODY_UNKNOWN;
-    return text.ptr[0] == '{' || text.ptr[0] == '[' || text.ptr[0] == '<' ? BODY_PLAIN : BODY_EVENTS;
+    return text.ptr[0] == '{' || text.ptr[0] == '[' || text.ptr[0] == '<' ? BODY_PLAIN
+                                                                          : BODY_EVENTS;
 }
 
 /* False when the request has been ended. */
@@ -175,7 +179,8 @@ static bool take_body(struct worker *w, struct conn *c, struct sv body, struct r
         return take_events(w, c, reading);
     case BODY_ERROR:
         if (c->body.len < ERROR_BODY_MAX)
-            buf_add(&c->body, sv_make(body.ptr, body.len < ERROR_BODY_MAX ? body.len : ERROR_BODY_MAX));
+            buf_add(&c->body,
+                    sv_make(body.ptr, body.len < ERROR_BODY_MAX ? body.len : ERROR_BODY_MAX));
         return true;
     case BODY_PLAIN:
         if (body.len > PLAIN_BODY_MAX - c->body.len) {
@@ -236,18 +241,20 @@ static bool judge(struct worker *w, struct conn *c, struct reading *reading)
     if (c->has_error_event)
         set_failure(w, c, FAILURE_ERROR_EVENT, c->error_event);
     else if (c->record->events == 0)
-        set_failure(w, c, FAILURE_NO_TOKEN,
-                    SV_LIT("never received a valid chunk to calculate TTFT; this response is marked "
-                           "as failed"));
+        set_failure(
+            w, c, FAILURE_NO_TOKEN,
+            SV_LIT("never received a valid chunk to calculate TTFT; this response is marked "
+                   "as failed"));
     return true;
 }
 
-static void response_complete(struct worker *w, struct conn *c, bool at_eof, struct reading *reading)
+static void response_complete(struct worker *w, struct conn *c, bool at_eof,
+                              struct reading *reading)
 {
     if (!judge(w, c, reading))
         return;
-    bool keep = !at_eof && c->http.head.keep_alive && http1_rest(&c->http).len == 0 &&
-                c->pending.len == 0;
+    bool keep =
+        !at_eof && c->http.head.keep_alive && http1_rest(&c->http).len == 0 && c->pending.len == 0;
     conn_finish(w, c, keep, reading->time_ns);
 }
 
@@ -316,7 +323,8 @@ void conn_receive(struct worker *w, struct conn *c)
         end_of_stream(w, c);
         return;
     }
-    if (c->record == NULL) { /* a server that talks unasked (408 before closing): not for a request */
+    if (c->record ==
+        NULL) { /* a server that talks unasked (408 before closing): not for a request */
         conn_close(w, c);
         return;
     }

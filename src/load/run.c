@@ -16,7 +16,13 @@
 #include "load/worker_priv.h"
 #include "net/sock.h"
 
-enum { MAX_THREADS = 64, FILES_BESIDE = 32, TICK_MS = 100, STREAMS_PER_THREAD = 256, DEFAULT_MAX_THREADS = 8 };
+enum {
+    MAX_THREADS = 64,
+    FILES_BESIDE = 32,
+    TICK_MS = 100,
+    STREAMS_PER_THREAD = 256,
+    DEFAULT_MAX_THREADS = 8
+};
 
 struct load {
     struct load_shared shared;
@@ -220,7 +226,8 @@ static void load_done(struct load *load)
 bool load_run(const struct load_plan *plan, struct load_result *result, struct error *err)
 {
     *result = (struct load_result){0};
-    if (!sock_raise_file_limit(known_concurrency(plan) * plan->concurrency_known + FILES_BESIDE, err))
+    if (!sock_raise_file_limit(known_concurrency(plan) * plan->concurrency_known + FILES_BESIDE,
+                               err))
         return false;
     struct load load = {.shared = {.plan = plan, .workers = thread_count(plan)}};
     load.workers = mem_array(load.shared.workers, sizeof(*load.workers));

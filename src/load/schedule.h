@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 /* Due times relative to the start, ns, ascending; count of them in due[].  Draws from `npl` as Python does. */
-void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *due_ns, size_t count);
+void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *due_ns,
+                   size_t count);
 
 /* The rate that request i of count is drawn with. */
 double schedule_rate(const struct config *config, size_t i, size_t count);

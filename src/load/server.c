@@ -92,8 +92,8 @@ static bool call(const struct server *s, const char *method, const char *path, s
 {
     struct buf headers = {0};
     call_headers(s->config, &headers);
-    bool ok = fetch(s->target, method, sv_from(path), buf_sv(&headers), body, CALL_TIMEOUT_NS, reply,
-                    err);
+    struct fetch_call request = {method, sv_from(path), buf_sv(&headers), body};
+    bool ok = fetch(s->pool, &request, CALL_TIMEOUT_NS, reply, err);
     buf_done(&headers);
     if (!ok)
         return false;
@@ -101,9 +101,11 @@ static bool call(const struct server *s, const char *method, const char *path, s
         return true;
     struct buf message = {0};
     backend_error_text(buf_sv(&reply->body), &message);
-    error_set(err, E_SERVER, "%s http://%s%s%s: HTTP %d" "%s" SV_FMT, method, s->target->authority,
-              s->target->prefix, path, reply->status, message.len > 0 ? ": " : "",
-              SV_ARG(buf_sv(&message)));
+    error_set(err, E_SERVER,
+              "%s http://%s%s%s: HTTP %d"
+              "%s" SV_FMT,
+              method, s->target->authority, s->target->prefix, path, reply->status,
+              message.len > 0 ? ": " : "", SV_ARG(buf_sv(&message)));
     buf_done(&message);
     fetch_reply_done(reply);
     return false;

@@ -14,6 +14,7 @@
 struct server {
     const struct config *config;
     const struct net_target *target;
+    struct fetch_pool *pool; /* connections of these calls */
 };
 
 /* Header lines of a measured request, "Name: value\r\n" each: Host, Content-Type, Accept, User-Agent, Authorization from

@@ -116,6 +116,17 @@ static struct conn *take_slot(struct worker *w)
 
 /* ---- connections before the start ------------------------------------------------------------------------------ */
 
+/* Connections that earlier calls left open come first. */
+static void adopt_some(struct worker *w, size_t *opened)
+{
+    int fd;
+    while (*opened < w->preopen && w->plan->pool != NULL &&
+           (fd = fetch_pool_take(w->plan->pool)) >= 0) {
+        (*opened)++;
+        conn_adopt(w, conn_new(w), fd);
+    }
+}
+
 static void open_some(struct worker *w, size_t *opened)
 {
     while (*opened < w->preopen && w->connecting < PREOPEN_AT_ONCE && !w->preopen_failed) {
@@ -141,6 +152,7 @@ static void preopen_connections(struct worker *w)
 {
     uint64_t give_up_ns = clock_mono_ns() + PREOPEN_TIMEOUT_NS;
     size_t opened = 0;
+    adopt_some(w, &opened);
     open_some(w, &opened);
     while (w->connecting > 0 && clock_mono_ns() < give_up_ns) {
         poller_wait(&w->poller, give_up_ns, clock_mono_ns());

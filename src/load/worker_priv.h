@@ -16,14 +16,14 @@ enum stop_level { STOP_NOT, STOP_SENDING, STOP_NOW };
 struct load_shared {
     const struct load_plan *plan;
     struct record *records;
-    struct buf head;        /* request line and headers up to the Content-Length value */
+    struct buf head; /* request line and headers up to the Content-Length value */
     unsigned workers;
     uint64_t start_ns;      /* written before `released` */
     _Atomic unsigned ready; /* workers whose connections are open */
     _Atomic bool released;  /* the clock runs */
     _Atomic size_t next;    /* first item that nobody has claimed (limited concurrency) */
     _Atomic int stop;       /* enum stop_level */
-    int changed_fd;         /* eventfd that workers raise when they are ready and when they have finished */
+    int changed_fd; /* eventfd that workers raise when they are ready and when they have finished */
 };
 
 /* Counters that the main thread reads while the worker runs; one cache line a worker. */

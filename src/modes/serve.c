@@ -27,12 +27,13 @@ struct serve {
     const struct backend *backend;
     struct net_target target;
     struct server server;
+    struct fetch_pool pool; /* connections that are open before the load */
     struct arena arena;
-    pid_t mock_pid;          /* 0: none */
-    const char *wire_model;  /* the name in request bodies */
+    pid_t mock_pid;         /* 0: none */
+    const char *wire_model; /* the name in request bodies */
     const char *tokenizer_id;
     struct tokenizer *tokenizer;
-    struct mt19937 py, npl;  /* the process-wide random streams */
+    struct mt19937 py, npl; /* the process-wide random streams */
     struct workload workload;
     struct body_template body;
     struct buf headers;
@@ -79,9 +80,12 @@ static bool start_mock(struct serve *s, struct error *err)
 static bool set_backend(struct serve *s, struct error *err)
 {
     s->backend = backend_find(s->config->backend);
-    return s->backend != NULL || error_set(err, E_USAGE,
-                                           "--backend: '%s' is not a backend of this version",
-                                           s->config->backend);
+    if (s->backend == NULL) {
+        error_set(err, E_USAGE, "--backend: '%s' is not a backend of this version",
+                  s->config->backend);
+        return false;
+    }
+    return true;
 }
 
 static bool set_target(struct serve *s, struct error *err)
@@ -96,12 +100,17 @@ static bool set_target(struct serve *s, struct error *err)
     if (s->target.tls)
         return error_set(err, E_UNSUPPORTED,
                          "--base-url: https is not supported by this version of vllm-bench");
-    s->server = (struct server){config, &s->target};
-    const char *endpoint = config->endpoint != NULL ? config->endpoint : s->backend->endpoint;
-    if (!sv_ends(sv_from(endpoint), sv_from(s->backend->endpoint_suffix)))
-        note(stderr, "warning: --endpoint '%s' does not end in '%s', as %s requests expect", endpoint,
-             s->backend->endpoint_suffix, s->backend->name);
-    buf_add_fmt(&s->path, "%s%s%s", s->target.prefix, *endpoint == '/' ? "" : "/", endpoint);
+    fetch_pool_init(&s->pool, &s->target);
+    s->server = (struct server){config, &s->target, &s->pool};
+    struct sv endpoint =
+        sv_from(config->endpoint != NULL ? config->endpoint : s->backend->endpoint);
+    if (!sv_ends(endpoint, sv_from(s->backend->endpoint_suffix)))
+        note(stderr, "warning: --endpoint '" SV_FMT "' does not end in '%s', as %s requests expect",
+             SV_ARG(endpoint), s->backend->endpoint_suffix, s->backend->name);
+    buf_add_str(&s->path, s->target.prefix);
+    if (!sv_starts(endpoint, SV_LIT("/")))
+        buf_add_char(&s->path, '/');
+    buf_add(&s->path, endpoint);
     return true;
 }
 
@@ -112,8 +121,8 @@ static bool resolve(struct serve *s, struct error *err)
     if (!target_resolve(&s->target, err))
         return false;
     if (!s->target.answered)
-        note(stderr, "warning: no address of host '%s' accepts connections; using %s", s->target.host,
-             s->target.address_text);
+        note(stderr, "warning: no address of host '%s' accepts connections; using %s",
+             s->target.host, s->target.address_text);
     else if (strstr(s->target.address_text, s->target.host) == NULL)
         note(stderr, "Host '%s' answers at %s", s->target.host, s->target.address_text);
     return true;
@@ -220,6 +229,7 @@ static bool make_plan(struct serve *s, struct error *err)
     bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
     s->plan = (struct load_plan){
         .target = &s->target,
+        .pool = &s->pool,
         .workload = &s->workload,
         .count = s->workload.count,
         .backend = s->backend,
@@ -267,10 +277,12 @@ static void align(struct serve *s)
     struct align_report report;
     align_prompts(&s->server, s->wire_model, &s->workload, &report);
     if (!report.available && report.problem[0] != '\0')
-        note(stderr, "warning: prompt lengths were not checked against the server: %s", report.problem);
+        note(stderr, "warning: prompt lengths were not checked against the server: %s",
+             report.problem);
     if (report.mismatched > 0)
         note(stderr,
-             "The server counts %zu of %zu probed prompts differently; %zu prompts were repaired, %zu "
+             "The server counts %zu of %zu probed prompts differently; %zu prompts were repaired, "
+             "%zu "
              "still differ",
              report.mismatched, report.probed, report.repaired, report.left_over);
 }
@@ -370,7 +382,8 @@ static void count_texts(struct serve *s)
         if (tokenizer_encode(s->tokenizer, r->text, false, &ids, &err)) {
             r->text_tokens = (int64_t)ids.count;
         } else if (!warned) {
-            note(stderr, "warning: cannot count the output tokens of some responses: %s", err.message);
+            note(stderr, "warning: cannot count the output tokens of some responses: %s",
+                 err.message);
             warned = true;
         }
     }
@@ -466,6 +479,7 @@ static void serve_done(struct serve *s)
     workload_done(&s->workload);
     tokenizer_free(s->tokenizer);
     free((void *)(uintptr_t)s->wire_model);
+    fetch_pool_done(&s->pool);
     arena_done(&s->arena);
     if (s->mock_pid > 0)
         mock_reap(s->mock_pid);

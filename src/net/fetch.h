@@ -1,7 +1,8 @@
 /* fetch.h - one blocking HTTP request, for everything that is not measured: model discovery, readiness, /metrics,
  * /tokenize, profile and cache calls.
- * Use: fetch(&target, "GET", "/v1/models", body, timeout, &reply, &err).  A connection a call, closed afterwards.
- * Threads: safe, each call has its own socket.  Errors: false for transport problems (E_NETWORK); an HTTP error status
+ * Use: fetch_pool_init; fetch(&pool, &call, timeout, &reply, &err); fetch_pool_done.  Connections are kept in the pool
+ * and used again, by later calls or, taken out with fetch_pool_take, by the load engine.
+ * Threads: safe, also with one pool.  Errors: false for transport problems (E_NETWORK); an HTTP error status
  * is a reply like any other. */
 #ifndef VB_NET_FETCH_H
 #define VB_NET_FETCH_H
@@ -10,17 +11,39 @@
 #include "base/error.h"
 #include "net/target.h"
 
+#include <pthread.h>
+
+enum { FETCH_POOL_MAX = 16, FETCH_MAX_BODY = 256 * 1024 * 1024 };
+
+/* Idle connections to one server. */
+struct fetch_pool {
+    const struct net_target *target;
+    pthread_mutex_t lock;
+    int idle[FETCH_POOL_MAX];
+    size_t count;
+};
+
+void fetch_pool_init(struct fetch_pool *pool, const struct net_target *target);
+/* Takes an idle connection out: its file descriptor, non-blocking, with receive stamps on; -1 when there is none. */
+int fetch_pool_take(struct fetch_pool *pool);
+/* Closes what is idle.  Nothing for a zeroed pool. */
+void fetch_pool_done(struct fetch_pool *pool);
+
+struct fetch_call {
+    const char *method;
+    struct sv path; /* appended to the target's path prefix */
+    struct sv
+        headers; /* complete lines "Name: value\r\n" beside Host, Accept, Content-Type and Content-Length */
+    struct sv body; /* JSON; may be empty */
+};
+
 struct fetch_reply {
     int status;
     struct buf body;
 };
 void fetch_reply_done(struct fetch_reply *reply);
 
-enum { FETCH_MAX_BODY = 256 * 1024 * 1024 };
-
-/* `path` is appended to the target's path prefix.  `headers`: complete lines "Name: value\r\n", may be empty.
- * `body` may be empty (then no Content-Length for GET, 0 for POST). */
-bool fetch(const struct net_target *target, const char *method, struct sv path, struct sv headers,
-           struct sv body, uint64_t timeout_ns, struct fetch_reply *reply, struct error *err);
+bool fetch(struct fetch_pool *pool, const struct fetch_call *call, uint64_t timeout_ns,
+           struct fetch_reply *reply, struct error *err);
 
 #endif

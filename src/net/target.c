@@ -41,7 +41,8 @@ static bool set_host(struct net_target *t, struct sv host, struct sv url, struct
     for (size_t i = 0; i < host.len; i++) {
         unsigned char c = (unsigned char)host.ptr[i];
         if (c <= ' ' || c == 127 || strchr("\"<>\\^`{|}@", c) != NULL)
-            return error_set(err, E_USAGE, "the host '" SV_FMT "' holds a character that no host has",
+            return error_set(err, E_USAGE,
+                             "the host '" SV_FMT "' holds a character that no host has",
                              SV_ARG(host));
     }
     memcpy(t->host, host.ptr, host.len);
@@ -84,7 +85,8 @@ bool target_parse(struct net_target *t, struct sv url, struct error *err)
         rest = sv_skip(rest, 7);
     } else {
         return error_set(err, E_USAGE,
-                         "'" SV_FMT "' is not an http:// or https:// URL; e.g. http://127.0.0.1:8000",
+                         "'" SV_FMT
+                         "' is not an http:// or https:// URL; e.g. http://127.0.0.1:8000",
                          SV_ARG(url));
     }
     size_t slash = sv_find(rest, '/');
@@ -104,7 +106,8 @@ bool target_parse(struct net_target *t, struct sv url, struct error *err)
         path.len--;
     if (path.len >= sizeof(t->prefix))
         return error_set(err, E_USAGE, "the path in '" SV_FMT "' is too long", SV_ARG(url));
-    if (path.len > 0 && (memchr(path.ptr, '?', path.len) != NULL || memchr(path.ptr, '#', path.len)))
+    if (path.len > 0 &&
+        (memchr(path.ptr, '?', path.len) != NULL || memchr(path.ptr, '#', path.len)))
         return error_set(err, E_USAGE, "'" SV_FMT "' is a base URL and cannot hold a query",
                          SV_ARG(url));
     if (path.len > 0)
@@ -181,9 +184,8 @@ static void add_loopbacks(const struct net_target *t, struct candidates *c)
     struct sockaddr_in v4 = {.sin_family = AF_INET,
                              .sin_port = htons(t->port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
-                              .sin6_port = htons(t->port),
-                              .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons(t->port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     memcpy(&c->address[0], &v4, sizeof(v4));
     memcpy(&c->address[1], &v6, sizeof(v6));
     c->len[0] = sizeof(v4);

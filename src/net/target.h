@@ -12,10 +12,11 @@
 
 struct net_target {
     bool tls;
-    char host[256];   /* without brackets */
+    char host[256]; /* without brackets */
     uint16_t port;
-    char authority[300]; /* for the Host header: brackets for IPv6, the port unless it is the scheme's own */
-    char prefix[1024]; /* path of the base URL without trailing '/', may be empty */
+    char authority
+        [300]; /* for the Host header: brackets for IPv6, the port unless it is the scheme's own */
+    char prefix[1024];               /* path of the base URL without trailing '/', may be empty */
     struct sockaddr_storage address; /* chosen by target_resolve */
     socklen_t address_len;
     char address_text[80]; /* "127.0.0.1:8000", "[::1]:8000" */

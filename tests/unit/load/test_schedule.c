@@ -1,11 +1,11 @@
 /* Arrival times against numpy 2.4.6: numpy.random.seed(seed), gaps by numpy.random.gamma(b, 1/(rate*b)), summed and
  * scaled to (n/rate) as vllm bench serve 0.33.0 does, in ns rounded to the nearest. */
+#include <cmocka.h>
+#include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <math.h>
 
 #include "load/schedule.h"
 
@@ -19,13 +19,26 @@ struct arrival_case {
 };
 
 static const struct arrival_case cases[] = {
-    {0, 20, 1.0, RAMP_UP_NONE, 6, {44616490, 115023598, 166779216, 210909480, 241801096, 300000000}},
+    {0,
+     20,
+     1.0,
+     RAMP_UP_NONE,
+     6,
+     {44616490, 115023598, 166779216, 210909480, 241801096, 300000000}},
     {7, 20, 0.5, RAMP_UP_NONE, 6, {1899107, 64584355, 88085938, 258070868, 285149702, 300000000}},
     {7, 20, 2.5, RAMP_UP_NONE, 6, {30741895, 54542364, 97557306, 177578747, 240548087, 300000000}},
     {0, 10, HUGE_VAL, RAMP_UP_NONE, 4, {100000000, 200000000, 300000000, 400000000}},
-    {3, HUGE_VAL, 1.0, RAMP_UP_LINEAR, 6,
+    {3,
+     HUGE_VAL,
+     1.0,
+     RAMP_UP_LINEAR,
+     6,
      {160056477, 262682131, 280775047, 308276597, 375986622, 432641285}},
-    {3, HUGE_VAL, 1.0, RAMP_UP_EXPONENTIAL, 6,
+    {3,
+     HUGE_VAL,
+     1.0,
+     RAMP_UP_EXPONENTIAL,
+     6,
      {160056477, 322554912, 352481428, 393549710, 478218805, 534873468}},
     {0, HUGE_VAL, 1.0, RAMP_UP_NONE, 3, {0, 0, 0}},
 };
@@ -54,9 +67,8 @@ static void arrival_times_equal_numpys(void **state)
 static void rates_of_a_ramp_start_and_end_where_asked(void **state)
 {
     (void)state;
-    struct config config = {.ramp_up_strategy = RAMP_UP_LINEAR,
-                            .ramp_up_start_rps = 2,
-                            .ramp_up_end_rps = 10};
+    struct config config = {
+        .ramp_up_strategy = RAMP_UP_LINEAR, .ramp_up_start_rps = 2, .ramp_up_end_rps = 10};
     assert_true(schedule_rate(&config, 0, 5) == 2.0);
     assert_true(schedule_rate(&config, 2, 5) == 6.0);
     assert_true(schedule_rate(&config, 4, 5) == 10.0);

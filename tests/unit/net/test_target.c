@@ -1,9 +1,9 @@
 /* Base URLs and hosts: what is right comes from RFC 3986 and RFC 9112 3.2. */
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include "net/target.h"
 
@@ -43,9 +43,10 @@ static void urls_are_taken_apart(void **state)
 static void bad_urls_are_refused_by_name(void **state)
 {
     (void)state;
-    const char *bad[] = {"", "127.0.0.1:8000", "ftp://h", "http://", "http://:80", "http://h:0",
-                         "http://h:65536", "http://h:x", "http://[::1", "http://[::1]x",
-                         "http://a b", "http://user@h", "http://h/p?q=1"};
+    const char *bad[] = {
+        "",           "127.0.0.1:8000", "ftp://h",       "http://",     "http://:80",
+        "http://h:0", "http://h:65536", "http://h:x",    "http://[::1", "http://[::1]x",
+        "http://a b", "http://user@h",  "http://h/p?q=1"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct net_target t;
         struct error err = {0};
