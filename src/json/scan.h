@@ -54,7 +54,8 @@ bool js_scan_element(struct js_scan *s, bool *first);
 
 /* One string; *raw is what stands between the quotes, *escaped says whether it holds a backslash. */
 bool js_scan_string(struct js_scan *s, struct sv *raw, bool *escaped);
-/* One number as text, one unsigned integer (false when negative, fractional or past 2^64), one boolean, null. */
+/* One number as text, one unsigned integer, one boolean, null.  js_scan_u64 consumes a valid number that is negative,
+ * fractional or past 2^64 and answers false without making the text malformed: see js_scan_end. */
 bool js_scan_number(struct js_scan *s, struct sv *text);
 bool js_scan_u64(struct js_scan *s, uint64_t *value);
 bool js_scan_bool(struct js_scan *s, bool *value);

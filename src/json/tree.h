@@ -1,6 +1,6 @@
 /* tree.h - a JSON text as a tree, for files and cold replies.
  * Use: js_parse, then js_get / js_at / js_as_*.  The tree lives in the arena; strings are resolved UTF-8 (NUL bytes
- * allowed, lengths count); numbers keep their text.  Duplicate keys: the last wins in js_get (as Python's json).
+ * allowed, lengths count); numbers keep their text; nothing points into the text afterwards.  Duplicate keys: the last wins in js_get (as Python's json).
  * Threads: read-only after parsing.  Errors: struct error with line and column, code E_PARSE. */
 #ifndef VB_JSON_TREE_H
 #define VB_JSON_TREE_H
