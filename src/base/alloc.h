@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-void *mem_alloc(size_t bytes);                       /* not zeroed */
-void *mem_array(size_t count, size_t size);          /* zeroed */
+void *mem_alloc(size_t bytes);              /* not zeroed */
+void *mem_array(size_t count, size_t size); /* zeroed */
 void *mem_resize(void *ptr, size_t count, size_t size);
-char *mem_strdup(const char *text);                  /* NULL gives NULL */
-char *mem_strndup(const char *text, size_t len);     /* NUL-terminated copy of len bytes */
+char *mem_strdup(const char *text);              /* NULL gives NULL */
+char *mem_strndup(const char *text, size_t len); /* NUL-terminated copy of len bytes */
 
 #define mem_new(type) ((type *)mem_array(1, sizeof(type)))
 

@@ -20,8 +20,7 @@ void *arena_array(struct arena *a, size_t count, size_t size);
 /* Unaligned copy of text; the copy is followed by a NUL that is not counted. */
 struct sv arena_copy(struct arena *a, struct sv text);
 char *arena_strdup(struct arena *a, const char *text);
-struct sv arena_fmt(struct arena *a, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+struct sv arena_fmt(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void arena_done(struct arena *a);
 

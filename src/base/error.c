@@ -61,8 +61,7 @@ bool error_context(struct error *err, const char *format, ...)
     format_message(err, format, args);
     va_end(args);
     size_t used = strlen(err->message);
-    int wanted =
-        snprintf(err->message + used, sizeof(err->message) - used, ": %s", old.message);
+    int wanted = snprintf(err->message + used, sizeof(err->message) - used, ": %s", old.message);
     mark_cut(err, wanted + (int)used);
     return false;
 }

@@ -41,19 +41,19 @@ struct mt19937 {
     double gauss;
 };
 
-void py_seed(struct mt19937 *g, uint64_t seed);       /* random.seed(int) */
-double py_random(struct mt19937 *g);                  /* random.random() */
-uint64_t py_below(struct mt19937 *g, uint64_t n);     /* random._randbelow(n), n >= 1 */
+void py_seed(struct mt19937 *g, uint64_t seed);                /* random.seed(int) */
+double py_random(struct mt19937 *g);                           /* random.random() */
+uint64_t py_below(struct mt19937 *g, uint64_t n);              /* random._randbelow(n), n >= 1 */
 int64_t py_randint(struct mt19937 *g, int64_t lo, int64_t hi); /* inclusive */
 void py_shuffle(struct mt19937 *g, size_t *items, size_t n);
-size_t py_choice(struct mt19937 *g, size_t n);        /* random.choice(range(n)) */
-size_t py_choices1(struct mt19937 *g, size_t n);      /* random.choices(range(n), k=1)[0] */
+size_t py_choice(struct mt19937 *g, size_t n);   /* random.choice(range(n)) */
+size_t py_choices1(struct mt19937 *g, size_t n); /* random.choices(range(n), k=1)[0] */
 double py_uniform(struct mt19937 *g, double lo, double hi);
 
-void npl_seed(struct mt19937 *g, uint32_t seed);      /* numpy.random.seed(int) */
+void npl_seed(struct mt19937 *g, uint32_t seed); /* numpy.random.seed(int) */
 uint32_t npl_u32(struct mt19937 *g);
-double npl_double(struct mt19937 *g);                 /* numpy.random.random() */
-int64_t npl_randint(struct mt19937 *g, int64_t lo, int64_t hi); /* randint(lo, hi), hi excluded */
+double npl_double(struct mt19937 *g);                            /* numpy.random.random() */
+int64_t npl_randint(struct mt19937 *g, int64_t lo, int64_t hi);  /* randint(lo, hi), hi excluded */
 double npl_gamma(struct mt19937 *g, double shape, double scale); /* numpy.random.gamma */
 double npl_standard_normal(struct mt19937 *g);
 double npl_standard_exponential(struct mt19937 *g);

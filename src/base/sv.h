@@ -14,7 +14,7 @@ struct sv {
 };
 
 /* For printf's "%.*s". */
-#define SV_FMT "%.*s"
+#define SV_FMT    "%.*s"
 #define SV_ARG(v) (int)(v).len, (v).ptr
 
 #define SV_LIT(text) ((struct sv){(text), sizeof(text) - 1})

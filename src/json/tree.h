@@ -1,6 +1,7 @@
 /* tree.h - a JSON text as a tree, for files and cold replies.
- * Use: js_parse, then js_get / js_at / js_as_*.  The tree lives in the arena; strings are resolved UTF-8 (NUL bytes
- * allowed, lengths count); numbers keep their text; nothing points into the text afterwards.  Duplicate keys: the last wins in js_get (as Python's json).
+ * Use: js_parse, then js_get / js_at / js_as_*.  The tree lives in the arena and points nowhere else: the text may go
+ * away.  Strings are resolved UTF-8 (NUL bytes allowed, lengths count); numbers keep their text.  Duplicate keys: the
+ * last wins in js_get (as Python's json).
  * Threads: read-only after parsing.  Errors: struct error with line and column, code E_PARSE. */
 #ifndef VB_JSON_TREE_H
 #define VB_JSON_TREE_H
@@ -11,12 +12,12 @@
 
 struct js_value {
     enum js_type type;
-    bool boolean;                /* JS_BOOL */
-    struct sv text;              /* JS_STRING: resolved; JS_NUMBER: as written */
-    struct sv key;               /* resolved name, when a member of an object */
-    size_t count;                /* JS_ARRAY, JS_OBJECT */
-    const struct js_value *first;/* first child */
-    const struct js_value *next; /* next sibling */
+    bool boolean;                 /* JS_BOOL */
+    struct sv text;               /* JS_STRING: resolved; JS_NUMBER: as written */
+    struct sv key;                /* resolved name, when a member of an object */
+    size_t count;                 /* JS_ARRAY, JS_OBJECT */
+    const struct js_value *first; /* first child */
+    const struct js_value *next;  /* next sibling */
 };
 
 /* Parses exactly one value.  `what` names the source in messages ("file 'x.json'"). NULL on failure. */

@@ -11,7 +11,7 @@
 
 struct js_writer {
     struct buf *out;
-    bool comma;  /* the next key or element needs a comma first */
+    bool comma; /* the next key or element needs a comma first */
     int depth;
 };
 
