@@ -15,8 +15,8 @@ CLANG_FORMAT = clang-format-14
 CLANG_TIDY = clang-tidy-14
 SOURCES = find $$(ls -d src tests fuzz bench 2>/dev/null) -name '*.[ch]' ! -path '*/corpus/*' ! -path 'tests/data/*'
 
-# Text prompts of 128 tokens, 32 tokens out, from the embedded mock server.
-DEMO_ARGS = --num-prompts 200 --max-concurrency 50 --dataset-name random \
+# Prompts of 128 tokens, 32 tokens out, from the embedded mock server.
+DEMO_ARGS = --num-prompts 500 --max-concurrency 50 --dataset-name random \
 	--random-input-len 128 --random-output-len 32 --prompt-token-ids
 
 all: build
@@ -44,13 +44,14 @@ demo: build
 
 # Tests have a folder of their own without LTO, which would be paid again for every test program.
 build-tests:
-	@tools/install-deps test
 	@[ -f build-check/build.ninja ] || \
 		meson setup build-check -Dtests=true -Db_lto=false -Ddebug=true
-	@ninja -C build-check
+	@ninja -C build-check -k 0
 
-check: build build-tests
-	@tools/run_checks.py --static --release build/vllm-bench --tests build-check -- $(TEST_ARGS)
+check:
+	@tools/install-deps test
+	@tools/run_checks.py --before '$(MAKE) build' --before '$(MAKE) build-tests' --static \
+		--release build/vllm-bench --tests build-check -- $(TEST_ARGS)
 
 check-all:
 	@.ci/run check asan tsan

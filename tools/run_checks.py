@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and the static checks; ends with one line of counts.
 
-  tools/run_checks.py [--tests DIR] [--release PROGRAM] [--static] [--threads] [-- MESON_TEST_ARG...]
+  tools/run_checks.py [--before COMMAND]... [--tests DIR] [--release PROGRAM] [--static] [--threads]
+                      [-- MESON_TEST_ARG...]
 
+--before   what to run first, such as the build; that it fails counts as one failure, and what can
+           still be checked is checked
 --tests    a Meson build folder that is up to date: all its tests
 --threads  of these only the tests of rooms that start threads, and the end-to-end tests
 --release  the shipped program: its size, its start without network, home and environment
@@ -118,6 +121,7 @@ def run_script(command, counts):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--before", action="append", default=[])
     parser.add_argument("--tests", type=pathlib.Path)
     parser.add_argument("--release", type=pathlib.Path)
     parser.add_argument("--static", action="store_true")
@@ -125,6 +129,10 @@ def main():
     parser.add_argument("extra", nargs="*")
     options = parser.parse_args()
     counts = Counts()
+    for command in options.before:
+        if subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, check=False).returncode:
+            say(f"failed: {command}")
+            counts.failed += 1
     if options.static:
         for name in STATIC:
             run_script([str(ROOT / "tools" / name)], counts)
