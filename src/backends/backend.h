@@ -55,6 +55,7 @@ struct backend {
     const char *endpoint;        /* default path */
     const char *endpoint_suffix; /* what Python demands of the URL; a warning when it lacks it */
     bool streams;
+    bool pooling;           /* embeddings, scores: no text comes back */
     bool openai_compatible; /* sampling flags allowed */
     /* Fills *t for this config; `model` is the name that goes into the body. */
     bool (*body_parts)(const struct config *config, const char *model, struct body_template *t,

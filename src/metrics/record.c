@@ -88,6 +88,7 @@ struct sv record_slab_copy(struct record_slab *slab, struct sv bytes)
 void record_init(struct record *r)
 {
     *r = (struct record){
+        .input_sequences = 1,
         .usage_prompt_tokens = -1,
         .usage_completion_tokens = -1,
         .usage_cached_tokens = -1,

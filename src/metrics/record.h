@@ -58,6 +58,7 @@ struct record {
     uint32_t events;     /* token events seen, first included */
     uint32_t prompt_len; /* client's own count */
     uint32_t output_len; /* expected */
+    uint32_t input_sequences; /* pooling: inputs in the request, documents of a rerank; else 1 */
     uint32_t merged_events;       /* token events that shared a read with an earlier one */
     uint64_t merged_bound_ns;     /* largest error bound of those (gap to the socket's previous read) */
 
