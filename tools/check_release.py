@@ -51,6 +51,9 @@ def best_start(program, option):
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     faults = []
+    if not program.is_file():
+        print(f"release: '{program}' is not there")
+        return 1
     size = stripped_size(program)
     limit = min(PROGRAM_BYTES + embedded_size(), TOTAL_BYTES)
     if size > limit:
