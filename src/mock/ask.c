@@ -90,6 +90,13 @@ static bool read_prompt(struct mock_ask *ask, struct js_scan *s, struct mock_tok
     return !s->bad;
 }
 
+static void add_mark(struct mock_ask *ask, uint32_t id, struct mock_tokens *out)
+{
+    ask->prompt_tokens++;
+    if (out != NULL)
+        mock_tokens_add(out, id);
+}
+
 /* One typed part of a message: text counts its tokens; a picture or sound counts a fixed number. */
 static bool read_part(struct mock_ask *ask, struct js_scan *s, struct mock_tokens *out)
 {
@@ -107,8 +114,8 @@ static bool read_part(struct mock_ask *ask, struct js_scan *s, struct mock_token
         if (is_text ? !read_text(ask, s, out) : !skip(s))
             return false;
     }
-    if (!text)
-        ask->prompt_tokens += MEDIA_TOKENS;
+    for (int i = 0; i < MEDIA_TOKENS && !text; i++)
+        add_mark(ask, MOCK_TOKEN_MEDIA, out);
     return !s->bad;
 }
 
@@ -128,13 +135,6 @@ static bool read_content(struct mock_ask *ask, struct js_scan *s, struct mock_to
             return false;
     }
     return !s->bad;
-}
-
-static void add_mark(struct mock_ask *ask, uint32_t id, struct mock_tokens *out)
-{
-    ask->prompt_tokens++;
-    if (out != NULL)
-        mock_tokens_add(out, id);
 }
 
 static void add_text(struct mock_ask *ask, struct sv text, struct mock_tokens *out)

@@ -7,7 +7,7 @@
 
 #include "config/options.h"
 
-#define AT(field) .offset = offsetof(struct mock_options, field)
+#define AT(field)                .offset = offsetof(struct mock_options, field)
 #define FLAG(word, target, text) .name = word, .kind = OPTION_SWITCH, AT(target), .help = text
 #define COUNT(word, target, text)                                                                  \
     .name = word, .kind = OPTION_U64, .value = "N", AT(target), .help = text
@@ -125,10 +125,10 @@ static const struct option_row rows[] = {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]), DEFAULT_PORT = 8000 };
 
-static const char intro[] =
-    "usage: vllm-bench mock-server [options]\n\n"
-    "An OpenAI-compatible server without a model: exact timing, recorded send times, faults on demand.\n"
-    "Serves until Ctrl-C.\n\n";
+static const char intro[] = "usage: vllm-bench mock-server [options]\n\n"
+                            "An OpenAI-compatible server without a model: exact timing, recorded "
+                            "send times, faults on demand.\n"
+                            "Serves until Ctrl-C.\n\n";
 
 static void warn(void *target, const char *sentence)
 {

@@ -16,7 +16,8 @@ enum {
     PIPELINE_MAX = 256 * 1024, /* input kept while an answer is under way */
     ANSWERS_MAX = 1024 * 1024, /* output of pipelined requests before the next one has to wait */
     KEEP_OUT_BYTES = 64 * 1024,
-    LINGER_MS = 200, /* after a refused request, so that its unread rest does not reset the answer away */
+    LINGER_MS =
+        200, /* after a refused request, so that its unread rest does not reset the answer away */
 };
 
 struct mock_conn *mock_conn_new(struct mock_thread *thread, int fd, uint64_t number)
@@ -263,8 +264,7 @@ void mock_conn_on_timer(struct mock_conn *c)
     if (!c->dead && c->busy && mock_conn_pending(c) == 0)
         mock_gen_step(c);
     uint64_t now = clock_mono_ns();
-    if ((c->idle_due_ns != 0 && c->idle_due_ns <= now) ||
-        (c->shut && c->linger_due_ns <= now))
+    if ((c->idle_due_ns != 0 && c->idle_due_ns <= now) || (c->shut && c->linger_due_ns <= now))
         mock_conn_close(c, false);
     mock_conn_settle(c);
 }
@@ -283,8 +283,7 @@ static void feed_pipelined(struct mock_conn *c)
 
 static bool is_idle(const struct mock_conn *c)
 {
-    return !c->busy && c->served && mock_conn_pending(c) == 0 &&
-           mock_request_is_empty(&c->request);
+    return !c->busy && c->served && mock_conn_pending(c) == 0 && mock_request_is_empty(&c->request);
 }
 
 /* When the connection has something to do by itself; UINT64_MAX: never. */

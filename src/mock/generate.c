@@ -189,8 +189,8 @@ void mock_gen_start(struct mock_conn *c, const struct mock_ask *ask)
     buf_reset(&gen->text);
     buf_reset(&gen->reasoning);
     buf_reset(&gen->batch);
-    uint64_t room = o->max_model_len > ask->prompt_tokens ? o->max_model_len - ask->prompt_tokens
-                                                          : 1;
+    uint64_t room =
+        o->max_model_len > ask->prompt_tokens ? o->max_model_len - ask->prompt_tokens : 1;
     uint64_t wanted = ask->has_max_tokens        ? ask->max_tokens
                       : o->default_tokens < room ? o->default_tokens
                                                  : room;
@@ -210,8 +210,8 @@ void mock_gen_start(struct mock_conn *c, const struct mock_ask *ask)
 void mock_gen_admitted(struct mock_conn *c, uint64_t start_ns)
 {
     struct mock_gen *gen = &c->gen;
-    gen->due_ns = start_ns + mock_plan_ttft_ns(&gen->plan, &c->thread->server->model,
-                                               gen->prompt_tokens);
+    gen->due_ns =
+        start_ns + mock_plan_ttft_ns(&gen->plan, &c->thread->server->model, gen->prompt_tokens);
     if (gen->record != NULL)
         gen->record->start_ns = start_ns;
 }
@@ -310,9 +310,9 @@ static void make_event(struct mock_conn *c)
     gen->batched++;
     count_event(c->thread, n);
     if (!last) {
-        gen->due_ns += mock_plan_gap_ns(&gen->plan, &server->model,
-                                        atomic_load_explicit(&server->gate.running,
-                                                             memory_order_relaxed));
+        gen->due_ns +=
+            mock_plan_gap_ns(&gen->plan, &server->model,
+                             atomic_load_explicit(&server->gate.running, memory_order_relaxed));
     } else if (gen->stream) {
         mock_stream_end(c, gen->usage_final);
         finish(c, "complete");

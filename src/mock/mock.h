@@ -19,7 +19,7 @@ struct mock_options {
 
     /* server */
     const char *host;
-    int port; /* 0: a free one */
+    int port;         /* 0: a free one */
     unsigned threads; /* 0: by cores */
     uint64_t seed;
     const char *model;
@@ -32,7 +32,7 @@ struct mock_options {
     /* timing */
     uint64_t ttft_ns, itl_ns;
     const char *ttft_dist, *itl_dist; /* constant, exponential, normal, lognormal */
-    double ttft_sigma, itl_sigma;     /* normal: share of the mean; lognormal: sigma of the logarithm */
+    double ttft_sigma, itl_sigma; /* normal: share of the mean; lognormal: sigma of the logarithm */
     double prefill_us_per_token;
     double itl_per_stream_us; /* added to every gap for each running request */
     uint64_t max_batch;       /* requests beyond it wait; 0: no limit */

@@ -92,8 +92,8 @@ bool mock_options_check(const struct mock_options *o, struct error *err)
     if (o->port < 0 || o->port > 65535)
         return error_set(err, E_USAGE, "--port must be between 0 and 65535");
     if (o->tokens_per_event == 0 || o->coalesce == 0 || o->default_tokens == 0)
-        return error_set(
-            err, E_USAGE, "--tokens-per-event, --coalesce and --default-tokens must be at least 1");
+        return error_set(err, E_USAGE,
+                         "--tokens-per-event, --coalesce and --default-tokens must be at least 1");
     if (o->crlf && o->cr)
         return error_set(err, E_USAGE, "--crlf and --cr exclude each other");
     if (o->split > 0 && o->coalesce > 1)

@@ -67,8 +67,7 @@ static void draw_fault(struct mock_plan *p, const struct mock_options *o, uint64
     }
 }
 
-uint64_t mock_plan_tokens(const struct mock_model *m, uint64_t index, uint64_t least,
-                          uint64_t most)
+uint64_t mock_plan_tokens(const struct mock_model *m, uint64_t index, uint64_t least, uint64_t most)
 {
     const struct mock_options *o = m->options;
     if (o->eos_rate <= 0)

@@ -83,7 +83,8 @@ static bool read_request_line(struct mock_request *r, struct sv line)
     r->http10 = sv_eq(version, SV_LIT("HTTP/1.0"));
     if (!r->http10 && !sv_eq(version, SV_LIT("HTTP/1.1"))) {
         bool http = sv_starts(version, SV_LIT("HTTP/"));
-        return bad(r, http ? 505 : 400, http ? "unsupported HTTP version" : "malformed request line");
+        return bad(r, http ? 505 : 400,
+                   http ? "unsupported HTTP version" : "malformed request line");
     }
     size_t query = sv_find(r->target, '?');
     r->path = sv_make(r->target.ptr, query);

@@ -41,10 +41,10 @@ enum mock_request_state {
 struct mock_request {
     /* valid when ready */
     struct sv method;
-    struct sv target; /* as sent */
-    struct sv path;   /* target without query */
-    struct sv query;  /* behind '?', empty when there is none */
-    struct sv fields; /* header lines */
+    struct sv target;     /* as sent */
+    struct sv path;       /* target without query */
+    struct sv query;      /* behind '?', empty when there is none */
+    struct sv fields;     /* header lines */
     struct sv request_id; /* X-Request-Id, NULL pointer when absent */
     bool http10;
     bool keep_alive;

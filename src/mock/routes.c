@@ -184,8 +184,7 @@ static const struct route routes[] = {
 static bool method_fits(struct sv method, const char *allowed)
 {
     struct sv name = sv_from(allowed);
-    return sv_eq(method, name) ||
-           (sv_eq(method, SV_LIT("HEAD")) && sv_eq(name, SV_LIT("GET")));
+    return sv_eq(method, name) || (sv_eq(method, SV_LIT("HEAD")) && sv_eq(name, SV_LIT("GET")));
 }
 
 void mock_route(struct mock_conn *c)

@@ -138,8 +138,8 @@ struct mock_server {
     unsigned thread_count, started;
     struct mock_thread *threads;
     struct mock_gate gate;
-    uint64_t connections;       /* accepted so far: the first thread's */
-    uint64_t accept_paused_ns;  /* no free descriptor: try again then; 0: listening */
+    uint64_t connections;        /* accepted so far: the first thread's */
+    uint64_t accept_paused_ns;   /* no free descriptor: try again then; 0: listening */
     _Atomic uint64_t next_index; /* of generation requests */
     _Atomic bool stop;
 };

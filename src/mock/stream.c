@@ -258,9 +258,8 @@ static void add_choice(struct mock_conn *c, struct buf *json, uint64_t from, uin
     buf_add_str(json, ",\"logprobs\":");
     add_logprobs(c, json, from, to);
     add_finish(json, c->gen.chat, reason);
-    buf_add_str(json,
-                c->gen.chat ? ",\"token_ids\":null}]"
-                            : ",\"prompt_token_ids\":null,\"token_ids\":null}]");
+    buf_add_str(json, c->gen.chat ? ",\"token_ids\":null}]"
+                                  : ",\"prompt_token_ids\":null,\"token_ids\":null}]");
 }
 
 void mock_stream_event(struct mock_conn *c, uint64_t tokens, bool last)

@@ -18,53 +18,58 @@ static const char vowels[5 + 1] = "aeiou";
 
 /* Sorted, so that encoding can search: a unit test checks the order. */
 static const char words[][WORD_MAX + 2] = {
-    " a",     " about", " above",  " across", " add",   " after",  " again", " air",    " all",
-    " also",  " always", " am",    " an",     " and",   " animal", " answer", " any",   " are",
-    " around", " as",   " ask",    " at",     " away",  " back",   " be",    " became", " been",
-    " began", " best",  " better", " big",    " bird",  " black",  " blue",  " boat",   " body",
-    " book",  " both",  " box",    " boy",    " bring", " brown",  " but",   " by",     " call",
-    " came",  " can",   " car",    " carry",  " change", " check", " city",  " clear",  " close",
-    " cold",  " come",  " could",  " cut",    " day",   " deep",   " did",   " do",     " dog",
-    " done",  " door",  " down",   " draw",   " dry",   " each",   " early", " earth",  " east",
-    " eat",   " end",   " enough", " even",   " ever",  " every",  " eye",   " face",   " fall",
-    " far",   " fast",  " father", " feet",   " few",   " field",  " find",  " fire",   " first",
-    " fish",  " five",  " fly",    " follow", " food",  " for",    " form",  " found",  " four",
-    " fox",   " friend", " from",  " full",   " game",  " gave",   " get",   " girl",   " give",
-    " go",    " gold",  " good",   " got",    " great", " green",  " ground", " group", " grow",
-    " had",   " half",  " hand",   " hard",   " has",   " have",   " he",    " head",   " hear",
-    " help",  " her",   " here",   " high",   " him",   " his",    " home",  " horse",  " hot",
-    " hour",  " house", " how",    " idea",   " if",    " in",     " is",    " island", " it",
-    " jump",  " just",  " keep",   " kind",   " king",  " knew",   " know",  " land",   " large",
-    " last",  " late",  " lazy",   " learn",  " leave", " left",   " less",  " let",    " letter",
-    " life",  " light", " like",   " line",   " list",  " listen", " little", " live",  " long",
-    " look",  " love",  " low",    " made",   " main",  " make",   " man",   " many",   " map",
-    " mark",  " may",   " me",     " mean",   " men",   " might",  " mile",  " miss",   " moon",
-    " more",  " most",  " mother", " move",   " much",  " music",  " must",  " my",     " name",
-    " near",  " need",  " never",  " new",    " next",  " night",  " no",    " north",  " not",
-    " now",   " number", " of",    " off",    " often", " old",    " on",    " once",   " one",
-    " only",  " open",  " or",     " order",  " other", " our",    " out",   " over",   " own",
-    " page",  " paper", " part",   " people", " piece", " place",  " plan",  " plane",  " plant",
-    " play",  " point", " press",  " quick",  " rain",  " ran",    " read",  " red",    " rest",
-    " right", " river", " rock",   " room",   " round", " run",    " said",  " same",   " saw",
-    " say",   " school", " sea",   " second", " see",   " seem",   " sentry", " set",   " seven",
-    " she",   " ship",  " short",  " should", " show",  " side",   " simple", " sing",  " sit",
-    " six",   " size",  " slow",   " small",  " snow",  " so",     " some",  " song",   " soon",
-    " sound", " south", " space",  " spell",  " stand", " star",   " start", " state",  " stay",
-    " step",  " still", " stop",   " story",  " strong", " study", " such",  " sun",    " sure",
-    " table", " take",  " talk",   " tell",   " ten",   " than",   " that",  " the",    " their",
-    " them",  " then",  " there",  " these",  " they",  " thing",  " think", " third",  " this",
-    " those", " three", " time",   " to",     " today", " too",    " took",  " top",    " town",
-    " travel", " tree", " true",   " try",    " turn",  " two",    " under", " until",  " up",
-    " us",    " use",   " very",   " voice",  " walk",  " want",   " warm",  " was",    " watch",
-    " water", " way",   " we",     " well",   " went",  " were",   " west",  " what",   " wheel",
-    " when",  " where", " which",  " while",  " white", " who",    " why",   " will",   " wind",
-    " with",  " wood",  " word",   " work",   " world", " would",  " write", " year",   " yes",
-    " you",   " young", " your",
+    " a",      " about",  " above",  " across", " add",    " after",  " again",  " air",
+    " all",    " also",   " always", " am",     " an",     " and",    " animal", " answer",
+    " any",    " are",    " around", " as",     " ask",    " at",     " away",   " back",
+    " be",     " became", " been",   " began",  " best",   " better", " big",    " bird",
+    " black",  " blue",   " boat",   " body",   " book",   " both",   " box",    " boy",
+    " bring",  " brown",  " but",    " by",     " call",   " came",   " can",    " car",
+    " carry",  " change", " check",  " city",   " clear",  " close",  " cold",   " come",
+    " could",  " cut",    " day",    " deep",   " did",    " do",     " dog",    " done",
+    " door",   " down",   " draw",   " dry",    " each",   " early",  " earth",  " east",
+    " eat",    " end",    " enough", " even",   " ever",   " every",  " eye",    " face",
+    " fall",   " far",    " fast",   " father", " feet",   " few",    " field",  " find",
+    " fire",   " first",  " fish",   " five",   " fly",    " follow", " food",   " for",
+    " form",   " found",  " four",   " fox",    " friend", " from",   " full",   " game",
+    " gave",   " get",    " girl",   " give",   " go",     " gold",   " good",   " got",
+    " great",  " green",  " ground", " group",  " grow",   " had",    " half",   " hand",
+    " hard",   " has",    " have",   " he",     " head",   " hear",   " help",   " her",
+    " here",   " high",   " him",    " his",    " home",   " horse",  " hot",    " hour",
+    " house",  " how",    " idea",   " if",     " in",     " is",     " island", " it",
+    " jump",   " just",   " keep",   " kind",   " king",   " knew",   " know",   " land",
+    " large",  " last",   " late",   " lazy",   " learn",  " leave",  " left",   " less",
+    " let",    " letter", " life",   " light",  " like",   " line",   " list",   " listen",
+    " little", " live",   " long",   " look",   " love",   " low",    " made",   " main",
+    " make",   " man",    " many",   " map",    " mark",   " may",    " me",     " mean",
+    " men",    " might",  " mile",   " miss",   " moon",   " more",   " most",   " mother",
+    " move",   " much",   " music",  " must",   " my",     " name",   " near",   " need",
+    " never",  " new",    " next",   " night",  " no",     " north",  " not",    " now",
+    " number", " of",     " off",    " often",  " old",    " on",     " once",   " one",
+    " only",   " open",   " or",     " order",  " other",  " our",    " out",    " over",
+    " own",    " page",   " paper",  " part",   " people", " piece",  " place",  " plan",
+    " plane",  " plant",  " play",   " point",  " press",  " quick",  " rain",   " ran",
+    " read",   " red",    " rest",   " right",  " river",  " rock",   " room",   " round",
+    " run",    " said",   " same",   " saw",    " say",    " school", " sea",    " second",
+    " see",    " seem",   " sentry", " set",    " seven",  " she",    " ship",   " short",
+    " should", " show",   " side",   " simple", " sing",   " sit",    " six",    " size",
+    " slow",   " small",  " snow",   " so",     " some",   " song",   " soon",   " sound",
+    " south",  " space",  " spell",  " stand",  " star",   " start",  " state",  " stay",
+    " step",   " still",  " stop",   " story",  " strong", " study",  " such",   " sun",
+    " sure",   " table",  " take",   " talk",   " tell",   " ten",    " than",   " that",
+    " the",    " their",  " them",   " then",   " there",  " these",  " they",   " thing",
+    " think",  " third",  " this",   " those",  " three",  " time",   " to",     " today",
+    " too",    " took",   " top",    " town",   " travel", " tree",   " true",   " try",
+    " turn",   " two",    " under",  " until",  " up",     " us",     " use",    " very",
+    " voice",  " walk",   " want",   " warm",   " was",    " watch",  " water",  " way",
+    " we",     " well",   " went",   " were",   " west",   " what",   " wheel",  " when",
+    " where",  " which",  " while",  " white",  " who",    " why",    " will",   " wind",
+    " with",   " wood",   " word",   " work",   " world",  " would",  " write",  " year",
+    " yes",    " you",    " young",  " your",
 };
 
 enum { WORDS = sizeof(words) / sizeof(words[0]), MADE_AT = WORDS_AT + WORDS };
 
-_Static_assert(MOCK_TOKEN_START - MADE_AT <= SYLLABLES * SYLLABLES * SYLLABLES, "enough words");
+_Static_assert(MOCK_TOKEN_MEDIA - MADE_AT <= SYLLABLES * SYLLABLES * SYLLABLES, "enough words");
 
 void mock_tokens_add(struct mock_tokens *tokens, uint32_t id)
 {
@@ -98,7 +103,7 @@ static uint32_t find_made(const char *letters)
     if (a < 0 || b < 0 || c < 0)
         return 0;
     uint32_t id = MADE_AT + (uint32_t)((a * SYLLABLES + b) * SYLLABLES + c);
-    return id < MOCK_TOKEN_START ? id : 0;
+    return id < MOCK_TOKEN_MEDIA ? id : 0;
 }
 
 /* Place of the first common word that does not sort before the two letters; few words share two letters. */
@@ -194,6 +199,8 @@ void mock_tokens_decode(uint64_t id, struct buf *out)
         buf_add_char(out, (char)('a' + (n - PAIRS_AT) % 26));
     } else if (n < MADE_AT) {
         buf_add_str(out, words[n - WORDS_AT]);
+    } else if (n == MOCK_TOKEN_MEDIA) {
+        buf_add_str(out, "<|media_pad|>");
     } else if (n == MOCK_TOKEN_START) {
         buf_add_str(out, "<|im_start|>");
     } else if (n == MOCK_TOKEN_END) {

@@ -2,7 +2,7 @@
  *   0..255         one byte each
  *   256..931       pairs of small letters "aa".."zz"
  *   932..          a blank and a word: common English words first, then made-up words of three syllables (" bakilo")
- *   131070, 131071 the chat marks <|im_start|> and <|im_end|>; never found in text, only put there by a chat prompt
+ *   131069..131071 <|media_pad|>, <|im_start|> and <|im_end|>; never found in text, only put there by a chat prompt
  * Encoding takes the longest entry at every position, so the text of words, pairs and ASCII bytes in a random order
  * nearly always gives the same ids again: prompts built by /tokenize and /detokenize settle after one or two rounds.
  * Worked example: "the fox" is "th" 256+19*26+7, "e" 101, " fox" one word.
@@ -16,6 +16,7 @@
 
 enum {
     MOCK_TOKENS_COUNT = 131072,
+    MOCK_TOKEN_MEDIA = MOCK_TOKENS_COUNT - 3,
     MOCK_TOKEN_START = MOCK_TOKENS_COUNT - 2,
     MOCK_TOKEN_END = MOCK_TOKENS_COUNT - 1,
 };

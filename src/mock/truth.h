@@ -25,7 +25,7 @@ struct mock_truth_record {
     bool kernel_stamp;   /* arrival is the kernel's, not the reading time */
     uint64_t start_ns;   /* admitted to the batch */
     uint64_t prompt_tokens;
-    uint64_t tokens; /* sent */
+    uint64_t tokens;  /* sent */
     uint64_t blocked; /* writes that the kernel did not take at once */
     uint64_t end_ns;
     int64_t real_minus_mono_ns; /* add to a time of this record for CLOCK_REALTIME */
@@ -33,7 +33,7 @@ struct mock_truth_record {
     struct mock_truth_event {
         uint64_t due_ns;
         uint64_t sent_ns; /* the clock just before the write that completed the event */
-    } *events;
+    } * events;
 };
 
 struct mock_truth_log {
