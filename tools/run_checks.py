@@ -73,39 +73,60 @@ def count_program(result, counts):
     counts.skipped += skipped
 
 
-def thread_tests(build):
-    """Names of the tests of the rooms that start threads: by suite, or by folder of the program."""
+def listed_tests(build):
+    """(name, whether it is built, whether it is of a room that starts threads or end to end)."""
     listed = subprocess.run(["meson", "introspect", str(build), "--tests"], check=True,
                             capture_output=True, text=True)
-    names = set()
     for test in json.loads(listed.stdout):
-        suites = {suite.split(":")[-1] for suite in test["suite"]}
-        folders = set(pathlib.Path(test["cmd"][0]).parts[-3:-1])
-        if THREAD_SUITES & (suites | folders):
-            names.add(test["name"])
-    return sorted(names)
+        programs = [pathlib.Path(word) for word in test["cmd"] if word.startswith(f"{build}/")]
+        marks = {suite.split(":")[-1] for suite in test["suite"]}
+        for program in programs:
+            marks.update(program.parts[-3:-1])
+        yield (test["name"], all(program.exists() for program in programs),
+               bool(THREAD_SUITES & marks))
+
+
+def chosen_tests(build, only_threads, counts):
+    """Names to give to meson test; empty means all.  What was not built counts as failed."""
+    names, left_out = set(), False
+    for name, built, threads in listed_tests(build):
+        if only_threads and not threads:
+            left_out = True
+        elif not built:
+            left_out = True
+            counts.failed += 1
+            say(f"failed: {name} (not built)")
+        else:
+            names.add(name)
+    return names, left_out
 
 
 def run_tests(build, only_threads, extra, counts):
-    names = thread_tests(build) if only_threads else []
-    if only_threads and not names:
-        say("no test of a room with threads yet")
+    try:
+        names, left_out = chosen_tests(build, only_threads, counts)
+    except (subprocess.CalledProcessError, json.JSONDecodeError):
+        say(f"failed: '{build}' is not a configured build folder")
+        counts.failed += 1
+        return
+    if not names:
+        say("no test to run")
         return
     log = build / "meson-logs" / "check.json"
     log.unlink(missing_ok=True)
     done = subprocess.run(["meson", "test", "-C", str(build), "--no-rebuild", "--logbase", "check",
-                           "--print-errorlogs", *extra, *names],
+                           "--print-errorlogs", *extra, *(sorted(names) if left_out else [])],
                           stdin=subprocess.DEVNULL, check=False)
     if not log.exists():
-        say("meson test left no results")
+        say("failed: meson test left no results")
         counts.failed += 1
         return
     before = counts.failed
     with open(log, encoding="utf-8") as lines:
         for line in lines:
             count_program(json.loads(line), counts)
-    if done.returncode not in (0, 1) and counts.failed == before:
-        say(f"meson test ended with status {done.returncode}")
+    if done.returncode < 0 and counts.failed == before:
+        say(f"failed: meson test ended by signal {-done.returncode}")
+        counts.failed += 1
 
 
 def run_script(command, counts):
