@@ -303,7 +303,7 @@ static uint64_t next_due_ns(struct mock_conn *c)
             return c->hold_until_ns;
         return o->split > 0 && !c->blocked ? c->piece_due_ns : UINT64_MAX;
     }
-    return c->busy && c->gate_state == MOCK_GATE_RUNNING ? c->gen.due_ns : UINT64_MAX;
+    return c->busy ? c->gen.due_ns : UINT64_MAX; /* never while it waits for its admission */
 }
 
 static void arm(struct mock_conn *c)

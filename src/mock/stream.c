@@ -45,7 +45,7 @@ static bool is_reasoning(const struct mock_conn *c, uint64_t n)
     return c->gen.chat && n < options_of(c)->reasoning;
 }
 
-/* One token of an answer has no blank before it only with --unicode or --text-bytes; nothing depends on it. */
+/* Nothing in the events of --empty-first. */
 static void add_tokens(struct mock_conn *c, uint64_t from, uint64_t to, struct buf *out)
 {
     if (c->gen.events_done < options_of(c)->empty_first)
