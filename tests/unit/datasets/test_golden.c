@@ -1,0 +1,170 @@
+/* Prompts against those that `vllm bench serve` 0.33.0 (Python) sent for the same flags, byte for byte.  The recorded
+ * prompts are in tests/data/datasets, made with tests/data/tok-mini. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/num.h"
+#include "dataset_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void load_tokenizer(struct fixture *f)
+{
+    f->tokenizer = tokenizer_load(TEST_DATA "/tok-mini", &f->err);
+    assert_non_null(f->tokenizer);
+}
+
+/* tok-mini with a post-processor that puts <|endoftext|> (8189) in front, which is also its bos_token. */
+static void load_bos_tokenizer(struct fixture *f)
+{
+    static const char config[] = "{\"bos_token\":\"<|endoftext|>\",\"eos_token\":\"<|im_end|>\","
+                                 "\"pad_token\":\"<|endoftext|>\",\"add_bos_token\":true}";
+    struct buf json = {0};
+    assert_true(file_read(TEST_DATA "/tok-mini/tokenizer.json", &json, &f->err));
+    struct tokenizer_files files = {
+        .name = "tok-mini-bos", .tokenizer_json = buf_sv(&json), .config_json = sv_from(config)};
+    f->tokenizer = tokenizer_parse(&files, &f->err);
+    assert_non_null(f->tokenizer);
+    buf_done(&json);
+}
+
+static void expect_recorded(const struct fixture *f, const char *file)
+{
+    struct buf text = {0};
+    struct buf prompt = {0};
+    struct error err;
+    struct sv line;
+    size_t i = 0;
+    assert_true(file_read(file, &text, &err));
+    for (struct sv rest = buf_sv(&text); rest.len > 0 && sv_split(&rest, '\n', &line); i++) {
+        uint64_t output;
+        size_t space = sv_find(line, ' ');
+        assert_true(num_parse_u64(sv_make(line.ptr, space), &output));
+        assert_true(i < f->workload.count);
+        buf_reset(&prompt);
+        workload_prompt_write(&f->workload, &f->workload.requests[i].prompt, &prompt);
+        struct sv want = sv_skip(line, space + 1);
+        if (!sv_eq(want, buf_sv(&prompt)))
+            fail_msg("%s, request %zu: got " SV_FMT, file, i, SV_ARG(buf_sv(&prompt)));
+        assert_int_equal(prompt.len, f->workload.requests[i].prompt.json_bytes);
+        assert_int_equal(output, f->workload.requests[i].output_len);
+    }
+    assert_int_equal(i, f->workload.count);
+    buf_done(&text);
+    buf_done(&prompt);
+}
+
+static const struct {
+    const char *file;
+    uint64_t num_prompts;
+    uint64_t seed;
+    uint64_t prefix;
+    double ratio_in;
+    double ratio_out;
+    uint64_t total; /* prompt tokens: total_input_tokens of the recorded result */
+} random_cases[] = {
+    {"random", 4, 0, 0, 0.0, 0.0, 96},
+    {"random_seed1", 4, 1, 0, 0.0, 0.0, 98}, /* "2 more tokens than expected" */
+    {"random_prefix", 4, 0, 10, 0.0, 0.0, 136},
+    {"random_range", 6, 0, 0, 0.5, 0.5, 134},
+    {"random_range_json", 6, 0, 0, 0.3, 0.5, 137},
+};
+
+static void test_random_equals_python(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(random_cases); i++) {
+        struct fixture f;
+        char path[256];
+        fixture_init(&f, "random");
+        load_tokenizer(&f);
+        f.config.num_prompts = random_cases[i].num_prompts;
+        f.config.seed = random_cases[i].seed;
+        f.config.random_prefix_len = random_cases[i].prefix;
+        f.config.random_range_ratio_input = random_cases[i].ratio_in;
+        f.config.random_range_ratio_output = random_cases[i].ratio_out;
+        assert_true(fixture_build(&f));
+        snprintf(path, sizeof(path), TEST_DATA "/datasets/%s.prompts", random_cases[i].file);
+        expect_recorded(&f, path);
+        uint64_t total = 0;
+        for (size_t k = 0; k < f.workload.count; k++)
+            total += f.workload.requests[k].prompt_len;
+        assert_int_equal(total, random_cases[i].total);
+        fixture_done(&f);
+    }
+}
+
+static void test_surplus_is_reported_once(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_init(&f, "random");
+    load_tokenizer(&f);
+    f.config.seed = 1;
+    assert_true(fixture_build(&f));
+    assert_non_null(strstr(buf_cstr(&f.notices), "1 of 4 prompts"));
+    assert_non_null(strstr(buf_cstr(&f.notices), "2 tokens too many"));
+    fixture_done(&f);
+}
+
+static void test_random_with_bos_equals_python(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_init(&f, "random");
+    load_bos_tokenizer(&f);
+    assert_int_equal(tokenizer_special_count(f.tokenizer), 1);
+    assert_true(fixture_build(&f));
+    expect_recorded(&f, TEST_DATA "/datasets/random_bos.prompts");
+    assert_int_equal(f.workload.requests[0].prompt_len, 23);
+    fixture_done(&f);
+}
+
+static void test_custom_shuffled_equals_python(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_init(&f, "custom");
+    load_tokenizer(&f);
+    f.config.dataset_path = TEST_DATA "/datasets/custom.jsonl";
+    f.config.num_prompts = 6;
+    f.config.skip_chat_template = true;
+    assert_true(fixture_build(&f));
+    expect_recorded(&f, TEST_DATA "/datasets/custom_shuffle.prompts");
+    assert_int_equal(f.notices.len, 0);
+    fixture_done(&f);
+}
+
+static void test_custom_with_template_equals_python(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fixture_init(&f, "custom");
+    load_tokenizer(&f);
+    f.config.dataset_path = TEST_DATA "/datasets/custom.jsonl";
+    f.config.disable_shuffle = true;
+    assert_true(fixture_build(&f));
+    expect_recorded(&f, TEST_DATA "/datasets/custom_template.prompts");
+    assert_int_equal(f.notices.len, 0);
+    fixture_done(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_equals_python),
+        cmocka_unit_test(test_surplus_is_reported_once),
+        cmocka_unit_test(test_random_with_bos_equals_python),
+        cmocka_unit_test(test_custom_shuffled_equals_python),
+        cmocka_unit_test(test_custom_with_template_equals_python),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
