@@ -219,7 +219,13 @@ static void test_a_larger_batch_is_slower(void **state)
         talk_close(&t[i]);
     }
     assert_int_equal(read_truth(mock_port(server), &arena, r, 2), 2);
-    assert_int_equal(element(r[0], "due_ns", 1) - element(r[0], "due_ns", 0), 4 * NS_PER_MS);
+    unsigned slow_gaps = 0;
+    for (size_t i = 1; i < 8; i++) {
+        uint64_t gap = element(r[0], "due_ns", i) - element(r[0], "due_ns", i - 1);
+        assert_true(gap == 3 * NS_PER_MS || gap == 4 * NS_PER_MS); /* one running, two running */
+        slow_gaps += gap == 4 * NS_PER_MS;
+    }
+    assert_true(slow_gaps > 0);
     arena_done(&arena);
     stop(server);
 }
@@ -308,7 +314,7 @@ static void test_a_stalled_stream_keeps_silent_until_the_client_leaves(void **st
     struct mock_server *server = start(&o);
     talk_open(&t, mock_port(server));
     talk_post(&t, "/v1/completions", body);
-    assert_int_equal(talk_read_for(&t, 40), TALK_SILENT);
+    assert_int_equal(talk_read_for(&t, 50), TALK_SILENT);
     assert_int_equal(talk_count(&t, "\"text\":\""), 2);
     const char *running = "vllm:num_requests_running{engine=\"0\",model_name=\"mock-model\"} 1.0";
     assert_true(metrics_say(mock_port(server), running));
