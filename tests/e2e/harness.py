@@ -4,7 +4,9 @@ A test file defines functions test_* and ends with harness.main(globals()).  Out
     program()          path of the program under test (first argument of the test file)
     RawServer(script)  answers each request with scripted bytes
     Mock(*flags)       the program's own mock server on a free port
-    serve(port, ...)   runs `serve`, returns a Run
+    serve(port, ...)   runs `serve` on a small file of prompts, returns a Run
+    run(*argv)         runs the program with just these arguments, returns a Run
+    Folder()           a temporary folder, gone at the end of `with`
 """
 import json
 import os
@@ -18,6 +20,7 @@ import tempfile
 import threading
 import time
 import traceback
+import urllib.request
 
 SLOW = os.environ.get("VB_TEST_SLOW") == "1"
 PATIENCE_S = 120 if SLOW else 40
@@ -111,6 +114,51 @@ def serve(port, *flags, **options):
     return Serve(port, *flags, **options).wait()
 
 
+def run(*argv, env=None, cwd=None, before=None, whole_env=None):
+    """`before` runs in the child; `whole_env` replaces the environment altogether."""
+    try:
+        done = subprocess.run([program(), *argv], stdin=subprocess.DEVNULL, capture_output=True, cwd=cwd,
+                              env=clean_env(env) if whole_env is None else whole_env, preexec_fn=before,
+                              timeout=PATIENCE_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise AssertionError("the program did not end: %s" % (argv,)) from None
+    return Run(done.returncode, done.stdout.decode(), done.stderr.decode("utf-8", "replace"), None, "")
+
+
+class Folder:
+    """A temporary folder with prompts.jsonl in it; use with `with`."""
+
+    def __init__(self, prompts=8):
+        self.path = tempfile.mkdtemp(prefix="vb-e2e-")
+        self.prompts = prompts_file(self.path, prompts)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def __call__(self, *names):
+        return os.path.join(self.path, *names)
+
+    def names(self, *inside):
+        """What lies in the folder, without the prompts."""
+        return sorted(n for n in os.listdir(self(*inside)) if n != "prompts.jsonl")
+
+    def read(self, *names):
+        with open(self(*names), encoding="utf-8") as f:
+            return f.read()
+
+    def json(self, *names):
+        return json.loads(self.read(*names), parse_constant=_no_constant)
+
+    def custom(self, port, n=1):
+        """Flags of a run over the prompts that saves nothing by itself."""
+        return ["serve", "--model", "mock-model", "--host", "127.0.0.1", "--port", str(port), "--num-prompts", str(n),
+                "--dataset-name", "custom", "--dataset-path", self.prompts, "--skip-tokenizer-init",
+                "--skip-chat-template", "--disable-shuffle", "--temperature", "0", "--disable-tqdm"]
+
+
 class Mock:
     """The program's mock server; use with `with`."""
 
@@ -122,7 +170,16 @@ class Mock:
         if "listening on" not in line:
             self.process.kill()
             raise AssertionError("mock-server did not start: %r" % line)
-        self.port = int(line.strip().rstrip("/").rsplit(":", 1)[1])
+        self.url = line.split()[-1]
+        self.port = int(self.url.rstrip("/").rsplit(":", 1)[1])
+
+    def get(self, path):
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(self.url + path) as answer:
+            return answer.read().decode()
+
+    def truth(self):
+        """What the server knows of its requests (--truth), by their number."""
+        return sorted(map(json.loads, self.get("/truth").splitlines()), key=lambda r: r["index"])
 
     def __enter__(self):
         return self
