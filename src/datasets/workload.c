@@ -2,6 +2,8 @@
  * so this is on the send path. */
 #include "datasets/workload.h"
 
+#include "json/writer.h"
+
 static const char digit_pairs[] = "0001020304050607080910111213141516171819"
                                   "2021222324252627282930313233343536373839"
                                   "4041424344454647484950515253545556575859"
@@ -62,6 +64,11 @@ static struct stretch stretch_at(const struct workload *w, const struct prompt *
     return (struct stretch){w->allowed + start, 0, count};
 }
 
+static bool is_text(const struct prompt *p)
+{
+    return p->kind == PROMPT_JSON || p->kind == PROMPT_MESSAGES;
+}
+
 static size_t id_total(const struct prompt *p)
 {
     return p->kind == PROMPT_IDS ? p->id_count : (size_t)p->prefix_len + p->run_len;
@@ -69,7 +76,7 @@ static size_t id_total(const struct prompt *p)
 
 uint32_t workload_prompt_measure(const struct workload *w, const struct prompt *p)
 {
-    if (p->kind == PROMPT_JSON)
+    if (is_text(p))
         return (uint32_t)p->json.len;
     size_t total = id_total(p);
     size_t bytes = total > 0 ? total + 1 : 2; /* brackets and commas */
@@ -82,9 +89,28 @@ uint32_t workload_prompt_measure(const struct workload *w, const struct prompt *
     return (uint32_t)bytes;
 }
 
+struct prompt workload_list_prompt(struct workload *w, const struct sv *texts, size_t count,
+                                   struct buf *tmp)
+{
+    struct prompt p = {.kind = PROMPT_JSON};
+    struct js_writer writer;
+    buf_reset(tmp);
+    js_writer_init(&writer, tmp);
+    js_begin_array(&writer);
+    for (size_t i = 0; i < count; i++) {
+        js_string(&writer, texts[i]);
+        if (i == 0)
+            p.first_bytes = (uint32_t)tmp->len - 1; /* without the bracket */
+    }
+    js_end_array(&writer);
+    p.json = arena_copy(&w->arena, buf_sv(tmp));
+    p.json_bytes = (uint32_t)p.json.len;
+    return p;
+}
+
 void workload_prompt_write(const struct workload *w, const struct prompt *p, struct buf *out)
 {
-    if (p->kind == PROMPT_JSON) {
+    if (is_text(p)) {
         buf_add(out, p->json);
         return;
     }

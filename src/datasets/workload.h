@@ -15,6 +15,7 @@ enum prompt_kind {
     PROMPT_JSON, /* `json` is a JSON string literal, quotes included (or any JSON value) */
     PROMPT_IDS,  /* `ids`: token ids, written on the fly as a JSON array */
     PROMPT_ID_RUN, /* the workload's shared prefix ids, then allowed[(start + j) mod allowed_count], j < run_len */
+    PROMPT_MESSAGES, /* `json` is a JSON array of chat messages: the whole value of `messages` */
 };
 
 struct prompt {
@@ -26,6 +27,14 @@ struct prompt {
     uint32_t run_len;
     uint32_t prefix_len; /* PROMPT_ID_RUN: this many of workload->prefix_ids come first */
     uint32_t json_bytes; /* length of the wire form, any kind */
+    uint32_t first_bytes; /* PROMPT_JSON that is a list of strings: length of the first literal in it; else 0 */
+};
+
+/* A file that goes up with the request (audio). */
+struct request_file {
+    struct sv bytes;
+    struct sv name;  /* base name; empty: audio.wav */
+    double length_s; /* how long the recording is */
 };
 
 struct request {
@@ -33,6 +42,14 @@ struct request {
     uint32_t prompt_len;    /* tokens, the client's own count */
     uint32_t output_len;    /* expected tokens, 0 when unknown */
     uint64_t due_offset_ns; /* from a trace; UINT64_MAX when the schedule decides */
+    uint32_t sequences;     /* strings in a prompt that is a list; 0 means 1 */
+    /* JSON text of the content parts beside the text, separated by commas, without brackets:
+     * {"type":"image_url","image_url":{"url":"..."}},{...}.  Empty: none.  Not beside PROMPT_MESSAGES. */
+    struct sv media;
+    /* Further members of the body, JSON text without braces: "tools":[...].  They are sent last, so that they win over
+     * --extra-body.  Empty: none. */
+    struct sv extra;
+    const struct request_file *file; /* NULL: none */
 };
 
 struct workload {
@@ -46,6 +63,11 @@ struct workload {
 };
 
 void workload_done(struct workload *w);
+
+/* A prompt that is a list of texts (batched inputs; of a rerank the query, then the documents); the request's
+ * `sequences` is their count.  `tmp` is scratch. */
+struct prompt workload_list_prompt(struct workload *w, const struct sv *texts, size_t count,
+                                   struct buf *tmp);
 
 /* Appends the wire form of a prompt (json_bytes bytes) to out. */
 void workload_prompt_write(const struct workload *w, const struct prompt *p, struct buf *out);
