@@ -60,7 +60,6 @@ struct record {
     uint32_t prompt_len; /* client's own count */
     uint32_t output_len; /* expected */
     uint32_t input_sequences; /* pooling: inputs in the request, documents of a rerank; else 1 */
-    double input_audio_s;     /* seconds of audio sent up */
     uint32_t reasoning_events; /* token events that brought reasoning only */
     bool answer_text;          /* visible text came */
     uint32_t merged_events;       /* token events that shared a read with an earlier one */
