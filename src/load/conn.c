@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -15,7 +14,7 @@
 struct conn *conn_new(struct worker *w)
 {
     struct conn *c = mem_new(struct conn);
-    c->fd = -1;
+    c->stream.fd = -1;
     http1_init(&c->http);
     sse_init(&c->sse);
     MEM_GROW(w->conns, w->conn_count, w->conn_cap);
@@ -23,40 +22,32 @@ struct conn *conn_new(struct worker *w)
     return c;
 }
 
-bool conn_open(struct worker *w, struct conn *c, int *sys)
+bool conn_open(struct worker *w, struct conn *c)
 {
-    c->opened_ns = clock_mono_ns();
-    c->fd = sock_connect(&w->plan->target->address, w->plan->target->address_len, sys);
-    if (c->fd < 0)
+    if (!stream_open(&c->stream, w->plan->target))
         return false;
-    if (!poller_add(&w->poller, c->fd, EPOLLIN | EPOLLOUT, c)) {
-        *sys = errno;
-        close(c->fd);
-        c->fd = -1;
+    if (!poller_add(&w->poller, c->stream.fd, EPOLLIN | EPOLLOUT, c))
         return false;
-    }
     c->wants_write = true;
     c->state = CONN_CONNECTING;
     c->pooled = false;
     return true;
 }
 
-void conn_adopt(struct worker *w, struct conn *c, int fd)
+void conn_adopt(struct worker *w, struct conn *c, const struct net_stream *stream)
 {
-    c->fd = fd;
+    c->stream = *stream;
     c->state = CONN_IDLE;
     w->stats.connections++;
-    if (!poller_add(&w->poller, fd, EPOLLIN, c))
+    if (!poller_add(&w->poller, c->stream.fd, EPOLLIN, c))
         conn_close(w, c);
 }
 
 void conn_close(struct worker *w, struct conn *c)
 {
-    if (c->fd < 0)
-        return;
-    w->stats.tcp_retransmits += sock_retransmits(c->fd);
-    close(c->fd);
-    c->fd = -1;
+    if (c->stream.fd >= 0 && c->state != CONN_CONNECTING)
+        w->stats.tcp_retransmits += sock_retransmits(c->stream.fd);
+    stream_close(&c->stream);
     c->state = CONN_CLOSED;
     c->wants_write = false;
 }
@@ -66,7 +57,6 @@ void conn_free(struct worker *w, struct conn *c)
     conn_close(w, c);
     http1_done(&c->http);
     sse_done(&c->sse);
-    buf_done(&c->pending);
     buf_done(&c->body);
     free(c);
 }
@@ -76,8 +66,6 @@ void conn_reset_response(struct conn *c)
     http1_reset(&c->http);
     sse_reset(&c->sse);
     buf_reset(&c->body);
-    buf_reset(&c->pending);
-    c->pending_sent = 0;
     c->answered = false;
     c->saw_done = false;
     c->error_event = sv_make(NULL, 0);
@@ -85,11 +73,11 @@ void conn_reset_response(struct conn *c)
     c->body_kind = BODY_UNKNOWN;
 }
 
-static void fail_to_connect(struct worker *w, struct conn *c, int sys)
+static void fail_to_connect(struct worker *w, struct conn *c)
 {
-    char text[320];
-    sock_connect_error_text(sys, w->plan->target->address_text, text, sizeof(text));
-    conn_fail(w, c, FAILURE_CONNECT, sv_from(text));
+    buf_reset(&w->scratch);
+    buf_add_str(&w->scratch, stream_problem(&c->stream));
+    conn_fail(w, c, FAILURE_CONNECT, buf_sv(&w->scratch));
 }
 
 void conn_start(struct worker *w, struct conn *c, size_t item, uint64_t could_go_ns)
@@ -108,12 +96,11 @@ void conn_start(struct worker *w, struct conn *c, size_t item, uint64_t could_go
         conn_send(w, c);
         return;
     }
-    int sys;
     r->start_ns = clock_mono_ns();
     conn_note_start(w, c);
     w->stats.requests_connecting++;
-    if (!conn_open(w, c, &sys))
-        fail_to_connect(w, c, sys);
+    if (!conn_open(w, c))
+        fail_to_connect(w, c);
 }
 
 void conn_note_start(struct worker *w, struct conn *c)
@@ -127,12 +114,16 @@ void conn_note_start(struct worker *w, struct conn *c)
 static void connected(struct worker *w, struct conn *c)
 {
     uint64_t now = clock_mono_ns();
-    uint64_t took = now - c->opened_ns;
+    uint64_t took = now - c->stream.begun_ns;
+    uint64_t tls = c->stream.tls_begun_ns > 0 ? now - c->stream.tls_begun_ns : 0;
     hist_add(&w->stats.connect_time, took);
+    w->stats.tls_handshakes += tls > 0;
+    w->stats.tls_total_ns += tls;
     w->stats.connections++;
     c->state = CONN_IDLE;
     if (c->record != NULL) {
         c->record->connect_ns += took;
+        c->record->tls_ns += tls;
         conn_send(w, c);
         return;
     }
@@ -140,13 +131,13 @@ static void connected(struct worker *w, struct conn *c)
     conn_want_write(w, c, false);
 }
 
-static void connect_failed(struct worker *w, struct conn *c, int sys)
+static void connect_failed(struct worker *w, struct conn *c)
 {
-    conn_close(w, c);
     if (c->record != NULL) {
-        fail_to_connect(w, c, sys);
+        fail_to_connect(w, c);
         return;
     }
+    conn_close(w, c);
     w->connecting--;
     w->preopen_failed = true;
 }
@@ -156,7 +147,25 @@ void conn_want_write(struct worker *w, struct conn *c, bool on)
     if (c->wants_write == on)
         return;
     c->wants_write = on;
-    poller_change(&w->poller, c->fd, on ? EPOLLIN | EPOLLOUT : EPOLLIN, c);
+    poller_change(&w->poller, c->stream.fd, on ? EPOLLIN | EPOLLOUT : EPOLLIN, c);
+}
+
+/* One step further towards an open connection. */
+static void set_up(struct worker *w, struct conn *c, uint32_t events)
+{
+    if (c->stream.phase == STREAM_CONNECT && (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) == 0)
+        return;
+    switch (stream_advance(&c->stream)) {
+    case STREAM_READY:
+        connected(w, c);
+        break;
+    case STREAM_WAIT:
+        conn_want_write(w, c, stream_wants_write(&c->stream));
+        break;
+    case STREAM_FAILED:
+        connect_failed(w, c);
+        break;
+    }
 }
 
 void conn_event(struct worker *w, struct conn *c, uint32_t events)
@@ -164,18 +173,12 @@ void conn_event(struct worker *w, struct conn *c, uint32_t events)
     if (c->state == CONN_CLOSED)
         return;
     if (c->state == CONN_CONNECTING) {
-        if ((events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) == 0)
-            return;
-        int sys = sock_connect_result(c->fd);
-        if (sys != 0)
-            connect_failed(w, c, sys);
-        else
-            connected(w, c);
+        set_up(w, c, events);
         return;
     }
     if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)
         conn_receive(w, c);
-    if ((events & EPOLLOUT) != 0 && c->state == CONN_BUSY)
+    if ((events & EPOLLOUT) != 0 && (c->state == CONN_BUSY || c->state == CONN_IDLE))
         conn_flush(w, c);
 }
 
@@ -189,9 +192,8 @@ static bool send_again(struct worker *w, struct conn *c)
     w->stats.requests_connecting++;
     conn_close(w, c);
     conn_reset_response(c);
-    int sys;
-    if (!conn_open(w, c, &sys))
-        fail_to_connect(w, c, sys);
+    if (!conn_open(w, c))
+        fail_to_connect(w, c);
     return true;
 }
 
@@ -204,8 +206,10 @@ void conn_broken(struct worker *w, struct conn *c, int sys)
     if (send_again(w, c))
         return;
     const char *phase = c->answered ? "before the response was complete" : "before any response";
-    char text[256], reason[128];
-    if (sys != 0)
+    char text[512], reason[128];
+    if (sys == EPROTO)
+        snprintf(text, sizeof(text), "%s", stream_problem(&c->stream));
+    else if (sys != 0)
         snprintf(text, sizeof(text), "connection broke %s: %s", phase,
                  strerror_r(sys, reason, sizeof(reason)));
     else

@@ -3,10 +3,11 @@
 #ifndef VB_LOAD_CONN_PRIV_H
 #define VB_LOAD_CONN_PRIV_H
 
+#include "json/scan.h"
 #include "load/worker_priv.h"
 #include "net/http1.h"
+#include "net/stream.h"
 #include "sse/sse.h"
-#include "json/scan.h"
 
 enum conn_state { CONN_CLOSED, CONN_CONNECTING, CONN_IDLE, CONN_BUSY };
 
@@ -20,7 +21,7 @@ enum {
 };
 
 struct conn {
-    int fd;
+    struct net_stream stream;
     enum conn_state state;
     enum body_kind body_kind;
     bool pooled;           /* was open before its request began */
@@ -30,14 +31,11 @@ struct conn {
     bool has_error_event;  /* the server reported an error inside a 200 response */
     struct record *record; /* NULL when idle */
     size_t item;
-    uint64_t opened_ns;    /* connect began */
     uint64_t could_go_ns;  /* when the request was due and a slot free */
     uint64_t free_ns;      /* when the previous request ended */
     uint64_t last_read_ns; /* mapped stamp of the previous read, or the send */
     struct http1 http;
     struct sse sse;
-    struct buf pending; /* request bytes that the kernel did not take at once */
-    size_t pending_sent;
     struct buf body;       /* BODY_EVENTS: raw text so far; else the body itself */
     struct sv error_event; /* in the slab */
     struct conn *next;     /* in one of the worker's lists of free slots */
@@ -46,10 +44,10 @@ struct conn {
 /* conn.c */
 struct conn *conn_new(struct worker *w); /* closed, in no list */
 void conn_free(struct worker *w, struct conn *c);
-/* Begins to connect; false with *sys when it failed at once. */
-bool conn_open(struct worker *w, struct conn *c, int *sys);
+/* Begins to connect; false when it failed at once (stream_problem says why). */
+bool conn_open(struct worker *w, struct conn *c);
 /* Takes over an open connection; closed again when it cannot be watched. */
-void conn_adopt(struct worker *w, struct conn *c, int fd);
+void conn_adopt(struct worker *w, struct conn *c, const struct net_stream *stream);
 void conn_close(struct worker *w, struct conn *c);
 void conn_want_write(struct worker *w, struct conn *c, bool on);
 /* Starts an item: sends at once on an open connection, else connects first. */

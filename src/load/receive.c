@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "net/sock.h"
 
 /* One read: its time on the monotonic clock and the token events found in it. */
 struct reading {
@@ -253,8 +252,8 @@ static void response_complete(struct worker *w, struct conn *c, bool at_eof,
 {
     if (!judge(w, c, reading))
         return;
-    bool keep =
-        !at_eof && c->http.head.keep_alive && http1_rest(&c->http).len == 0 && c->pending.len == 0;
+    bool keep = !at_eof && c->http.head.keep_alive && http1_rest(&c->http).len == 0 &&
+                !stream_wants_write(&c->stream);
     conn_finish(w, c, keep, reading->time_ns);
 }
 
@@ -313,7 +312,7 @@ static void end_of_stream(struct worker *w, struct conn *c)
 void conn_receive(struct worker *w, struct conn *c)
 {
     uint64_t real_ns;
-    ssize_t n = sock_read(c->fd, w->block, READ_BLOCK, &real_ns);
+    ssize_t n = stream_read(&c->stream, w->block, READ_BLOCK, &real_ns);
     if (n < 0) {
         if (errno != EAGAIN)
             conn_broken(w, c, errno);

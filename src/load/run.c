@@ -67,7 +67,8 @@ static void make_head(const struct load_plan *plan, struct buf *head)
 {
     buf_add_fmt(head, "POST " SV_FMT " HTTP/1.1\r\n", SV_ARG(plan->path));
     buf_add(head, plan->headers);
-    buf_add_str(head, "Content-Length: ");
+    if (plan->id_prefix != NULL)
+        buf_add_fmt(head, "x-request-id: %s", plan->id_prefix);
 }
 
 static void make_records(struct load *load, struct load_result *result)

@@ -119,11 +119,11 @@ static struct conn *take_slot(struct worker *w)
 /* Connections that earlier calls left open come first. */
 static void adopt_some(struct worker *w, size_t *opened)
 {
-    int fd;
+    struct net_stream stream;
     while (*opened < w->preopen && w->plan->pool != NULL &&
-           (fd = fetch_pool_take(w->plan->pool)) >= 0) {
+           fetch_pool_take(w->plan->pool, &stream)) {
         (*opened)++;
-        conn_adopt(w, conn_new(w), fd);
+        conn_adopt(w, conn_new(w), &stream);
     }
 }
 
@@ -131,9 +131,8 @@ static void open_some(struct worker *w, size_t *opened)
 {
     while (*opened < w->preopen && w->connecting < PREOPEN_AT_ONCE && !w->preopen_failed) {
         struct conn *c = conn_new(w);
-        int sys;
         (*opened)++;
-        if (conn_open(w, c, &sys))
+        if (conn_open(w, c))
             w->connecting++;
         else
             w->preopen_failed = true;
@@ -213,12 +212,12 @@ static void sweep_one(struct worker *w, struct conn *c, uint64_t now_ns)
 {
     if (c->record == NULL)
         return;
-    char text[128];
+    char text[256];
     if (now_ns - c->record->start_ns > w->plan->request_timeout_ns) {
         snprintf(text, sizeof(text), "no complete response within %.3f s (--request-timeout)",
                  (double)w->plan->request_timeout_ns / 1e9);
         conn_fail(w, c, FAILURE_TIMEOUT, sv_from(text));
-    } else if (c->state == CONN_CONNECTING && now_ns - c->opened_ns > CONNECT_TIMEOUT_NS) {
+    } else if (c->state == CONN_CONNECTING && now_ns - c->stream.begun_ns > CONNECT_TIMEOUT_NS) {
         snprintf(text, sizeof(text), "cannot connect to %s: no answer within 30 s",
                  w->plan->target->address_text);
         conn_fail(w, c, FAILURE_CONNECT, sv_from(text));

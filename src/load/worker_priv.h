@@ -16,7 +16,7 @@ enum stop_level { STOP_NOT, STOP_SENDING, STOP_NOW };
 struct load_shared {
     const struct load_plan *plan;
     struct record *records;
-    struct buf head; /* request line and headers up to the Content-Length value */
+    struct buf head; /* request line and headers up to the item's own part */
     unsigned workers;
     uint64_t start_ns;      /* written before `released` */
     _Atomic unsigned ready; /* workers whose connections are open */

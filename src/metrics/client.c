@@ -26,6 +26,8 @@ void client_stats_merge(struct client_stats *into, const struct client_stats *fr
     hist_merge(&into->receive_lag, &from->receive_lag);
     hist_merge(&into->send_lag, &from->send_lag);
     hist_merge(&into->connect_time, &from->connect_time);
+    into->tls_handshakes += from->tls_handshakes;
+    into->tls_total_ns += from->tls_total_ns;
     into->reads += from->reads;
     into->kernel_stamps += from->kernel_stamps;
     into->event_reads += from->event_reads;

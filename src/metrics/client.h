@@ -14,7 +14,7 @@ enum stamp_source { STAMP_KERNEL, STAMP_USER, STAMP_MIXED };
 struct client_stats {
     struct hist receive_lag;  /* kernel arrival to our read, ns */
     struct hist send_lag;     /* due (and slot free) to first byte handed to the kernel, ns */
-    struct hist connect_time; /* TCP set-up of every connection opened, ns */
+    struct hist connect_time; /* set-up of every connection opened (TCP, proxy, TLS), ns */
     uint64_t reads;           /* reads that brought response bytes */
     uint64_t kernel_stamps;   /* of them, with a kernel stamp */
     uint64_t event_reads;     /* reads that held at least one token event */
@@ -24,6 +24,8 @@ struct client_stats {
     uint64_t longest_stall_ns;/* longest time a loop spent away from its poll call */
     uint64_t cpu_ns;          /* CPU time of the worker threads in the run */
     uint64_t wall_ns;         /* their wall time */
+    uint64_t tls_handshakes;
+    uint64_t tls_total_ns; /* what they took together */
     uint64_t tcp_retransmits;
     uint64_t connections;     /* opened */
     uint64_t reconnects;      /* stale pooled connection, sent again */

@@ -15,7 +15,7 @@
 struct exchange {
     const struct net_target *target;
     const struct fetch_call *call;
-    int fd;
+    struct net_stream stream;
     bool answered; /* a byte of the answer has come */
     bool keep;     /* the connection may be used again */
     uint64_t deadline_ns;
@@ -30,23 +30,25 @@ void fetch_pool_init(struct fetch_pool *pool, const struct net_target *target)
     pthread_mutex_init(&pool->lock, NULL);
 }
 
-int fetch_pool_take(struct fetch_pool *pool)
+bool fetch_pool_take(struct fetch_pool *pool, struct net_stream *stream)
 {
     pthread_mutex_lock(&pool->lock);
-    int fd = pool->count > 0 ? pool->idle[--pool->count] : -1;
+    bool found = pool->count > 0;
+    if (found)
+        *stream = pool->idle[--pool->count];
     pthread_mutex_unlock(&pool->lock);
-    return fd;
+    return found;
 }
 
-static void pool_give(struct fetch_pool *pool, int fd)
+static void pool_give(struct fetch_pool *pool, struct net_stream *stream)
 {
     pthread_mutex_lock(&pool->lock);
     bool room = pool->count < FETCH_POOL_MAX;
     if (room)
-        pool->idle[pool->count++] = fd;
+        pool->idle[pool->count++] = *stream;
     pthread_mutex_unlock(&pool->lock);
     if (!room)
-        close(fd);
+        stream_close(stream);
 }
 
 void fetch_pool_done(struct fetch_pool *pool)
@@ -54,7 +56,7 @@ void fetch_pool_done(struct fetch_pool *pool)
     if (pool->target == NULL)
         return;
     for (size_t i = 0; i < pool->count; i++)
-        close(pool->idle[i]);
+        stream_close(&pool->idle[i]);
     pthread_mutex_destroy(&pool->lock);
     *pool = (struct fetch_pool){0};
 }
@@ -84,7 +86,7 @@ static bool wait_for(struct exchange *x, short events)
         if (now >= x->deadline_ns)
             return fail(x, "no answer in time", 0);
         uint64_t left_ms = (x->deadline_ns - now) / NS_PER_MS + 1;
-        struct pollfd p = {.fd = x->fd, .events = events};
+        struct pollfd p = {.fd = x->stream.fd, .events = events};
         int n = poll(&p, 1, left_ms > 1000000 ? 1000000 : (int)left_ms);
         if (n > 0)
             return true;
@@ -95,34 +97,27 @@ static bool wait_for(struct exchange *x, short events)
 
 static bool connect_to(struct exchange *x)
 {
-    int sys;
-    x->fd = sock_connect(&x->target->address, x->target->address_len, &sys);
-    if (x->fd >= 0) {
-        if (!wait_for(x, POLLOUT))
+    enum stream_step step = stream_open(&x->stream, x->target) ? STREAM_WAIT : STREAM_FAILED;
+    while (step == STREAM_WAIT) {
+        short events = stream_wants_write(&x->stream) ? POLLOUT : POLLIN;
+        if (!wait_for(x, events))
             return false;
-        sys = sock_connect_result(x->fd);
+        step = stream_advance(&x->stream);
     }
-    if (sys == 0)
-        return true;
-    char text[256];
-    sock_connect_error_text(sys, x->target->address_text, text, sizeof(text));
-    return fail(x, text, 0);
+    return step == STREAM_READY || fail(x, stream_problem(&x->stream), 0);
 }
 
 static bool send_all(struct exchange *x, struct sv head, struct sv body)
 {
-    while (head.len + body.len > 0) {
-        struct iovec parts[2] = {{(void *)(uintptr_t)head.ptr, head.len},
-                                 {(void *)(uintptr_t)body.ptr, body.len}};
-        ssize_t n = sock_write(x->fd, parts, 2);
-        if (n < 0 && errno != EAGAIN)
-            return fail(x, "cannot send", errno);
-        if (n < 0 && !wait_for(x, POLLOUT))
+    struct iovec parts[2] = {{(void *)(uintptr_t)head.ptr, head.len},
+                             {(void *)(uintptr_t)body.ptr, body.len}};
+    if (!stream_write(&x->stream, parts, 2))
+        return fail(x, "cannot send", errno);
+    while (stream_wants_write(&x->stream)) {
+        if (!wait_for(x, POLLOUT))
             return false;
-        size_t sent = n > 0 ? (size_t)n : 0;
-        size_t of_head = sent < head.len ? sent : head.len;
-        head = sv_skip(head, of_head);
-        body = sv_skip(body, sent - of_head);
+        if (!stream_flush(&x->stream))
+            return fail(x, "cannot send", errno);
     }
     return true;
 }
@@ -153,7 +148,7 @@ static bool read_reply(struct exchange *x, struct http1 *parser, struct fetch_re
             uint64_t stamp;
             if (!wait_for(x, POLLIN))
                 return false;
-            ssize_t n = sock_read(x->fd, block, BLOCK, &stamp);
+            ssize_t n = stream_read(&x->stream, block, BLOCK, &stamp);
             if (n < 0 && errno != EAGAIN)
                 return fail(x, "cannot read the answer", errno);
             if (n == 0)
@@ -172,8 +167,12 @@ static void write_head(const struct exchange *x, struct buf *head)
 {
     const struct fetch_call *call = x->call;
     bool posts = strcmp(call->method, "POST") == 0;
-    buf_add_fmt(head, "%s %s" SV_FMT " HTTP/1.1\r\nHost: %s\r\nAccept: */*\r\n", call->method,
-                x->target->prefix, SV_ARG(call->path), x->target->authority);
+    buf_add_fmt(head, "%s ", call->method);
+    target_request_base(x->target, head);
+    buf_add_fmt(head, SV_FMT " HTTP/1.1\r\nHost: %s\r\nAccept: */*\r\n", SV_ARG(call->path),
+                x->target->authority);
+    if (x->target->proxied && !x->target->tls && x->target->proxy_authorization[0] != '\0')
+        buf_add_fmt(head, "Proxy-Authorization: %s\r\n", x->target->proxy_authorization);
     if (call->body.len > 0)
         buf_add_str(head, "Content-Type: application/json\r\n");
     else if (posts) /* as Python's client labels an empty body */
@@ -184,7 +183,7 @@ static void write_head(const struct exchange *x, struct buf *head)
     buf_add_str(head, "\r\n");
 }
 
-/* On the connection x->fd; it is closed when it cannot be used again. */
+/* One request and its reply on the open stream. */
 static bool exchange(struct exchange *x, struct fetch_reply *reply)
 {
     struct buf head = {0};
@@ -204,22 +203,19 @@ bool fetch(struct fetch_pool *pool, const struct fetch_call *call, uint64_t time
 {
     struct exchange x = {.target = pool->target,
                          .call = call,
+                         .stream.fd = -1,
                          .deadline_ns = clock_mono_ns() + timeout_ns,
                          .err = err};
     *reply = (struct fetch_reply){0};
-    if (x.target->tls)
-        return fail(&x, "https is not supported by this version of vllm-bench", 0);
-    x.fd = fetch_pool_take(pool);
-    bool ok = x.fd >= 0 && exchange(&x, reply);
+    bool ok = fetch_pool_take(pool, &x.stream) && exchange(&x, reply);
     /* The server may have closed the idle connection meanwhile: then a new one decides. */
     if (!ok && !x.answered) {
-        if (x.fd >= 0)
-            close(x.fd);
+        stream_close(&x.stream);
         ok = connect_to(&x) && exchange(&x, reply);
     }
     if (ok && x.keep)
-        pool_give(pool, x.fd);
-    else if (x.fd >= 0)
-        close(x.fd);
+        pool_give(pool, &x.stream);
+    else
+        stream_close(&x.stream);
     return ok;
 }

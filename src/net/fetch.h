@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "net/target.h"
+#include "net/stream.h"
 
 #include <pthread.h>
 
@@ -19,13 +19,13 @@ enum { FETCH_POOL_MAX = 16, FETCH_MAX_BODY = 256 * 1024 * 1024 };
 struct fetch_pool {
     const struct net_target *target;
     pthread_mutex_t lock;
-    int idle[FETCH_POOL_MAX];
+    struct net_stream idle[FETCH_POOL_MAX];
     size_t count;
 };
 
 void fetch_pool_init(struct fetch_pool *pool, const struct net_target *target);
-/* Takes an idle connection out: its file descriptor, non-blocking, with receive stamps on; -1 when there is none. */
-int fetch_pool_take(struct fetch_pool *pool);
+/* Takes an idle connection out, for the caller to close; false when there is none. */
+bool fetch_pool_take(struct fetch_pool *pool, struct net_stream *stream);
 /* Closes what is idle.  Nothing for a zeroed pool. */
 void fetch_pool_done(struct fetch_pool *pool);
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -29,6 +30,8 @@ static void set_authority(struct net_target *t)
         snprintf(t->authority, sizeof(t->authority), "%s%s%s", open, t->host, close);
     else
         snprintf(t->authority, sizeof(t->authority), "%s%s%s:%u", open, t->host, close, t->port);
+    memcpy(t->dial_host, t->host, sizeof(t->dial_host));
+    t->dial_port = t->port;
 }
 
 static bool set_host(struct net_target *t, struct sv host, struct sv url, struct error *err)
@@ -131,6 +134,29 @@ bool target_from_host(struct net_target *t, const char *host, int port, struct e
     return true;
 }
 
+bool target_set_unix(struct net_target *t, const char *path, struct error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = strlen(path);
+    if (len == 0 || len >= sizeof(address.sun_path))
+        return error_set(err, E_USAGE, "--unix-socket: '%s' is %s; a path has 1 to %zu bytes", path,
+                         len == 0 ? "empty" : "too long", sizeof(address.sun_path) - 1);
+    memcpy(address.sun_path, path, len + 1);
+    memcpy(&t->address, &address, sizeof(address));
+    t->address_len = sizeof(address);
+    t->unix_path = path;
+    t->answered = true;
+    snprintf(t->address_text, sizeof(t->address_text), "unix:%s", path);
+    return true;
+}
+
+void target_request_base(const struct net_target *t, struct buf *out)
+{
+    if (t->proxied && !t->tls)
+        buf_add_fmt(out, "http://%s", t->authority);
+    buf_add_str(out, t->prefix);
+}
+
 /* ---- resolution ------------------------------------------------------------------------------------------------ */
 
 struct candidates {
@@ -170,7 +196,7 @@ static void interleave(struct candidates *c, const struct addrinfo *list)
 
 /* "localhost" and names below it are the loopback addresses of both families whatever the hosts file says
  * (RFC 6761 6.3): servers listen on either. */
-static bool is_localhost(const char *host)
+bool target_is_localhost(const char *host)
 {
     struct sv name = sv_from(host);
     struct sv last = SV_LIT("localhost");
@@ -182,10 +208,11 @@ static bool is_localhost(const char *host)
 static void add_loopbacks(const struct net_target *t, struct candidates *c)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET,
-                             .sin_port = htons(t->port),
+                             .sin_port = htons(t->dial_port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_in6 v6 = {
-        .sin6_family = AF_INET6, .sin6_port = htons(t->port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                              .sin6_port = htons(t->dial_port),
+                              .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     memcpy(&c->address[0], &v4, sizeof(v4));
     memcpy(&c->address[1], &v6, sizeof(v6));
     c->len[0] = sizeof(v4);
@@ -195,16 +222,16 @@ static void add_loopbacks(const struct net_target *t, struct candidates *c)
 
 static bool look_up(struct net_target *t, struct candidates *c, struct error *err)
 {
-    if (is_localhost(t->host)) {
+    if (target_is_localhost(t->dial_host)) {
         add_loopbacks(t, c);
         return true;
     }
     char port[8];
-    snprintf(port, sizeof(port), "%u", t->port);
+    snprintf(port, sizeof(port), "%u", t->dial_port);
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
     uint64_t begin = clock_mono_ns();
-    int code = getaddrinfo(t->host, port, &hints, &list);
+    int code = getaddrinfo(t->dial_host, port, &hints, &list);
     t->dns_ns = clock_mono_ns() - begin;
     if (code != 0)
         return error_set(err, E_NETWORK, "cannot resolve host '%s': %s; check --host or --base-url",
@@ -279,6 +306,8 @@ static int race(const struct candidates *c)
 
 bool target_resolve(struct net_target *t, struct error *err)
 {
+    if (t->unix_path != NULL)
+        return true; /* its address is known */
     struct candidates c = {0};
     if (!look_up(t, &c, err))
         return false;

@@ -1,11 +1,13 @@
 /* Arrival times against numpy 2.4.6: numpy.random.seed(seed), gaps by numpy.random.gamma(b, 1/(rate*b)), summed and
  * scaled to (n/rate) as vllm bench serve 0.33.0 does, in ns rounded to the nearest. */
-#include <cmocka.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
 
 #include "load/schedule.h"
 

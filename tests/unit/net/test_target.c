@@ -1,9 +1,10 @@
 /* Base URLs and hosts: what is right comes from RFC 3986 and RFC 9112 3.2. */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "net/target.h"
 
