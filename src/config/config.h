@@ -57,6 +57,11 @@ struct config {
     const char *endpoint; /* NULL: the backend's own */
     struct config_pairs headers;
     bool insecure;
+    bool no_proxy;
+    const char *unix_socket; /* NULL: TCP */
+    const char *ca_file;     /* NULL: the system's trust store */
+    const char *cert_file;   /* client certificate; NULL none */
+    const char *key_file;    /* NULL: in cert_file */
     const char *model;             /* NULL: first of /v1/models; filled in by discovery */
     const char *served_model_name; /* NULL: model */
     const char *api_key;           /* OPENAI_API_KEY, NULL when unset or empty; never printed */

@@ -13,6 +13,7 @@ struct reading {
     uint64_t time_ns;
     uint64_t previous_ns; /* the socket's read before it */
     unsigned tokens;
+    struct backend_memo memo; /* of an event in this read */
 };
 
 /* ---- stamps ---------------------------------------------------------------------------------------------------- */
@@ -125,6 +126,12 @@ static bool take_scan(struct worker *w, struct conn *c, enum scan_result scan, s
     return true;
 }
 
+/* Data elsewhere lies in the parser's buffer, which its next event overwrites. */
+static bool in_block(const struct worker *w, struct sv data)
+{
+    return (uintptr_t)data.ptr - (uintptr_t)w->block < READ_BLOCK;
+}
+
 /* Events that lie ready in the parser; false when the request has been ended. */
 static bool take_events(struct worker *w, struct conn *c, struct reading *reading)
 {
@@ -137,10 +144,12 @@ static bool take_events(struct worker *w, struct conn *c, struct reading *readin
             conn_fail(w, c, FAILURE_MALFORMED, SV_LIT("malformed stream: an event is too long"));
             return false;
         case SSE_EVENT: {
-            struct reply_event event;
-            enum scan_result scan = w->plan->backend->scan(sse.name, sse.data, &event);
-            if (!take_scan(w, c, scan, sse.data, &event, reading))
+            struct backend_memo *memo = &reading->memo;
+            enum scan_result scan = backend_scan_next(w->plan->backend, memo, sse.name, sse.data);
+            if (!take_scan(w, c, scan, sse.data, &memo->event, reading))
                 return false;
+            if (!in_block(w, sse.data))
+                memo->data = sv_make(NULL, 0);
             break;
         }
         }

@@ -51,6 +51,8 @@ void server_headers(const struct server *s, struct buf *out)
     struct config_pairs list = {0};
     struct buf bearer = {0};
     set_header(&list, SV_LIT("Host"), sv_from(s->target->authority));
+    if (s->target->proxied && !s->target->tls && s->target->proxy_authorization[0] != '\0')
+        set_header(&list, SV_LIT("Proxy-Authorization"), sv_from(s->target->proxy_authorization));
     set_header(&list, SV_LIT("Content-Type"), SV_LIT("application/json"));
     set_header(&list, SV_LIT("Accept"), SV_LIT("*/*"));
     set_header(&list, SV_LIT("User-Agent"), SV_LIT("vllm-bench/" VB_VERSION));
@@ -101,11 +103,9 @@ static bool call(const struct server *s, const char *method, const char *path, s
         return true;
     struct buf message = {0};
     backend_error_text(buf_sv(&reply->body), &message);
-    error_set(err, E_SERVER,
-              "%s http://%s%s%s: HTTP %d"
-              "%s" SV_FMT,
-              method, s->target->authority, s->target->prefix, path, reply->status,
-              message.len > 0 ? ": " : "", SV_ARG(buf_sv(&message)));
+    error_set(err, E_SERVER, "%s %s://%s%s%s: HTTP %d%s" SV_FMT, method,
+              s->target->tls ? "https" : "http", s->target->authority, s->target->prefix, path,
+              reply->status, message.len > 0 ? ": " : "", SV_ARG(buf_sv(&message)));
     buf_done(&message);
     fetch_reply_done(reply);
     return false;

@@ -17,6 +17,8 @@
 #include "load/schedule.h"
 #include "load/server.h"
 #include "mock/mock.h"
+#include "net/proxy.h"
+#include "net/tls.h"
 #include "output/console.h"
 #include "output/notes.h"
 #include "output/progress.h"
@@ -27,7 +29,8 @@ struct serve {
     const struct backend *backend;
     struct net_target target;
     struct server server;
-    struct fetch_pool pool; /* connections that are open before the load */
+    struct tls_context *tls; /* NULL: plain */
+    struct fetch_pool pool;  /* connections that are open before the load */
     struct arena arena;
     pid_t mock_pid;         /* 0: none */
     const char *wire_model; /* the name in request bodies */
@@ -88,6 +91,29 @@ static bool set_backend(struct serve *s, struct error *err)
     return true;
 }
 
+/* TLS, proxy, unix-domain socket: how the target is reached. */
+static bool set_way(struct serve *s, struct error *err)
+{
+    const struct config *config = s->config;
+    if (config->unix_socket != NULL && !target_set_unix(&s->target, config->unix_socket, err))
+        return false;
+    if (!config->no_proxy) {
+        struct proxy_settings settings = proxy_from_env();
+        if (!proxy_apply(&settings, &s->target, err))
+            return false;
+    }
+    if (s->target.proxied)
+        note(stderr, "Proxy of the environment: %s:%u (--no-proxy connects directly)",
+             s->target.dial_host, s->target.dial_port);
+    if (!s->target.tls)
+        return true;
+    struct tls_options options = {config->insecure, config->ca_file, config->cert_file,
+                                  config->key_file};
+    s->tls = tls_context_new(&options, err);
+    s->target.tls_context = s->tls;
+    return s->tls != NULL;
+}
+
 static bool set_target(struct serve *s, struct error *err)
 {
     const struct config *config = s->config;
@@ -97,9 +123,8 @@ static bool set_target(struct serve *s, struct error *err)
                   : target_from_host(&s->target, config->host, config->port, err);
     if (!ok)
         return false;
-    if (s->target.tls)
-        return error_set(err, E_UNSUPPORTED,
-                         "--base-url: https is not supported by this version of vllm-bench");
+    if (!set_way(s, err))
+        return false;
     fetch_pool_init(&s->pool, &s->target);
     s->server = (struct server){config, &s->target, &s->pool};
     struct sv endpoint =
@@ -107,7 +132,7 @@ static bool set_target(struct serve *s, struct error *err)
     if (!sv_ends(endpoint, sv_from(s->backend->endpoint_suffix)))
         note(stderr, "warning: --endpoint '" SV_FMT "' does not end in '%s', as %s requests expect",
              SV_ARG(endpoint), s->backend->endpoint_suffix, s->backend->name);
-    buf_add_str(&s->path, s->target.prefix);
+    target_request_base(&s->target, &s->path);
     if (!sv_starts(endpoint, SV_LIT("/")))
         buf_add_char(&s->path, '/');
     buf_add(&s->path, endpoint);
@@ -480,6 +505,7 @@ static void serve_done(struct serve *s)
     tokenizer_free(s->tokenizer);
     free((void *)(uintptr_t)s->wire_model);
     fetch_pool_done(&s->pool);
+    tls_context_free(s->tls);
     arena_done(&s->arena);
     if (s->mock_pid > 0)
         mock_reap(s->mock_pid);

@@ -75,8 +75,9 @@ static bool fail(struct exchange *x, const char *what, int sys)
         error_sys(x->err, E_NETWORK, sys, "%s", what);
     else
         error_set(x->err, E_NETWORK, "%s", what);
-    return error_context(x->err, "%s http://%s%s" SV_FMT, x->call->method, x->target->authority,
-                         x->target->prefix, SV_ARG(x->call->path));
+    return error_context(x->err, "%s %s://%s%s" SV_FMT, x->call->method,
+                         x->target->tls ? "https" : "http", x->target->authority, x->target->prefix,
+                         SV_ARG(x->call->path));
 }
 
 static bool wait_for(struct exchange *x, short events)
