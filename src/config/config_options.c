@@ -21,15 +21,26 @@ static void pairs_add(struct config_pairs *pairs, struct sv key, struct sv value
     pairs->items[pairs->count++] = (struct config_pair){.key = key, .value = value};
 }
 
-/* KEY=VALUE at the first '=', both sides trimmed. */
-static bool split_pair(const struct option_call *call, struct sv *key, struct sv *value,
-                       struct error *err)
+/* Of a word that is no KEY=VALUE: "Authorization: Bearer ..." must not show its secret, so nothing behind the name is
+ * named, and of a word without a name only the beginning. */
+static size_t name_shown(struct sv text)
+{
+    enum { NO_SECRET = 6 };
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == ':' || text.ptr[i] == ' ')
+            return i;
+    }
+    return text.len < NO_SECRET ? text.len : NO_SECRET;
+}
+
+/* KEY=VALUE at the first '=', both sides trimmed.  `secret`: the value is never shown. */
+static bool split_pair(const struct option_call *call, bool secret, struct sv *key,
+                       struct sv *value, struct error *err)
 {
     struct sv text = arena_copy(call->arena, sv_from(call->value));
     size_t equals = sv_find(text, '=');
     if (equals == text.len) {
-        /* "Authorization: Bearer ..." must not show its secret: nothing behind the name is named. */
-        size_t shown = strcspn(call->value, ": ");
+        size_t shown = secret ? name_shown(text) : text.len;
         return error_set(err, E_USAGE, "'%.*s%s' has no '='; write KEY=VALUE, e.g. --%s %s",
                          (int)shown, call->value, shown < text.len ? "..." : "", call->row->name,
                          call->row->example);
@@ -64,13 +75,13 @@ static bool set_header(const struct option_call *call, struct error *err)
     struct config *config = call->target;
     struct sv key = {0};
     struct sv value = {0};
-    if (!split_pair(call, &key, &value, err)) {
+    if (!split_pair(call, true, &key, &value, err)) {
         return false;
     }
     if (!is_token(key)) {
         return error_set(err, E_USAGE,
-                         "'" SV_FMT "' cannot be a header's name; letters, digits and '-' can",
-                         SV_ARG(key));
+                         "'%.*s...' cannot be a header's name; letters, digits and '-' can",
+                         (int)name_shown(key), key.ptr);
     }
     for (size_t i = 0; i < value.len; i++) {
         unsigned char c = (unsigned char)value.ptr[i];
@@ -90,7 +101,7 @@ static bool set_metadata(const struct option_call *call, struct error *err)
     struct config *config = call->target;
     struct sv key = {0};
     struct sv value = {0};
-    if (!split_pair(call, &key, &value, err)) {
+    if (!split_pair(call, false, &key, &value, err)) {
         return false;
     }
     pairs_add(&config->metadata, key, value, call->arena);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "config/secrets.h"
+
 bool report_has_tokens(const struct run_report *report)
 {
     return report->has_tokenizer || report->summary->output_from_usage > 0;
@@ -54,45 +56,9 @@ struct sv report_error_text(const struct record *r)
     return sv_from(failure_name(r->done ? r->failure : FAILURE_INTERRUPTED));
 }
 
-/* Secrets shorter than this are words like "1" or "on", whose replacement would only spoil messages. */
-enum { SECRET_MIN = 4, SECRETS_MAX = 64 };
-
-static size_t add_secret(struct sv *list, size_t n, struct sv secret)
-{
-    if (secret.len >= SECRET_MIN && n < SECRETS_MAX)
-        list[n++] = secret;
-    return n;
-}
-
-/* The API key, every header value, and what follows the first blank of one ("Bearer KEY"). */
-static size_t list_secrets(const struct config *config, struct sv list[SECRETS_MAX])
-{
-    size_t n = add_secret(list, 0, sv_from(config->api_key));
-    for (size_t i = 0; i < config->headers.count; i++) {
-        struct sv value = config->headers.items[i].value;
-        n = add_secret(list, n, value);
-        const char *blank = value.len > 0 ? memchr(value.ptr, ' ', value.len) : NULL;
-        if (blank != NULL)
-            n = add_secret(list, n, sv_skip(value, (size_t)(blank - value.ptr) + 1));
-    }
-    return n;
-}
-
 void report_redact(const struct run_report *report, struct sv text, struct buf *out)
 {
-    struct sv secrets[SECRETS_MAX];
-    size_t n = list_secrets(report->config, secrets);
-    while (text.len > 0) {
-        size_t hit = 0;
-        for (size_t i = 0; i < n; i++)
-            if (secrets[i].len > hit && sv_starts(text, secrets[i]))
-                hit = secrets[i].len;
-        if (hit > 0)
-            buf_add_str(out, "***");
-        else
-            buf_add_char(out, text.ptr[0]);
-        text = sv_skip(text, hit > 0 ? hit : 1);
-    }
+    config_redact(report->config, text, out);
 }
 
 void report_date(time_t when, char out[16])
