@@ -23,17 +23,14 @@ static size_t second_of(const struct seconds *s, uint64_t time_ns)
 
 static void add_request(struct seconds *s, const struct record *r, bool has_tokenizer)
 {
-    /* A success without a token event is a pooling request: it ends with its response. */
-    uint64_t end_ns = r->last_ns != 0 ? r->last_ns : r->start_ns;
     s->requests[second_of(s, r->start_ns)]++;
-    s->requests[second_of(s, end_ns) + 1]--;
+    s->requests[second_of(s, metrics_answered_ns(r)) + 1]--;
 
-    double weight = record_event_weight(r, has_tokenizer);
     struct metrics_tokens t;
-    for (metrics_tokens_begin(&t, r); t.more; metrics_tokens_next(&t)) {
+    for (metrics_tokens_begin(&t, r, has_tokenizer); t.more; metrics_tokens_next(&t)) {
         size_t at = second_of(s, t.time_ns);
         s->events[at] += 1.0;
-        s->tokens[at] += weight;
+        s->tokens[at] += t.weight;
     }
 }
 
@@ -65,7 +62,8 @@ void metrics_peaks(const struct record *records, size_t count,
         if (!record_ok(&records[i]))
             continue;
         first_ns = records[i].start_ns < first_ns ? records[i].start_ns : first_ns;
-        last_ns = records[i].last_ns > last_ns ? records[i].last_ns : last_ns;
+        uint64_t end_ns = metrics_answered_ns(&records[i]);
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
     if (first_ns == UINT64_MAX)
         return;
@@ -85,6 +83,8 @@ void metrics_peaks(const struct record *records, size_t count,
         now += s.requests[i];
         if ((uint64_t)now > summary->max_concurrent_requests)
             summary->max_concurrent_requests = (uint64_t)now;
+        if (options->pooling)
+            continue;
         if (s.events[i] > summary->max_output_tokens_per_s)
             summary->max_output_tokens_per_s = s.events[i];
         if (s.tokens[i] > summary->exact_max_output_tokens_per_s)

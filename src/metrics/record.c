@@ -1,6 +1,9 @@
-/* Records and their gaps.  A block is 256 bytes: a link and 61 words of 32 bits.  A gap below 2^32 - 1 ns (4.29 s) is
- * one word; a longer one is ESCAPE and then its low and high half.  The three words never straddle two blocks: a
- * block with too little room is left short. */
+/* Records and their gaps.  A block is 256 bytes: a link and 61 words of 32 bits.  A gap below 2^32 - 65536 ns (4.29 s)
+ * is one word; a longer one is ESCAPE and then its low and high half.  The three words never straddle two blocks: a
+ * block with too little room is left short.  A word from TOKENS up to ESCAPE is no gap: it says how many tokens the
+ * event behind the next gap brought, and stands only where that is not 1.
+ *
+ * Example: gaps 5 ns (1 token), 7 ns (4 tokens), 9 ns (1 token) are the words 5, TOKENS + 4, 7, 9. */
 #include "metrics/record.h"
 
 #include "base/alloc.h"
@@ -11,6 +14,10 @@
 enum { BLOCK_WORDS = 61, CHUNK_MIN = 64 * 1024, CHUNK_MAX = 1024 * 1024 };
 
 #define ESCAPE UINT32_MAX
+#define TOKENS UINT32_C(0xffff0000)
+
+/* The most that one event can be said to have brought; more are not believed. */
+enum { TOKENS_MAX = 0xfffe };
 
 struct record_block {
     struct record_block *next;
@@ -126,7 +133,7 @@ void record_event(struct record *r, struct record_slab *slab, uint64_t time_ns)
     }
     uint64_t gap = time_ns > r->last_ns ? time_ns - r->last_ns : 0;
     r->last_ns += gap;
-    if (__builtin_expect(gap < ESCAPE, 1)) {
+    if (__builtin_expect(gap < TOKENS, 1)) {
         struct record_block *block = block_with_room(r, slab, 1);
         block->word[block->used++] = (uint32_t)gap;
         return;
@@ -137,18 +144,50 @@ void record_event(struct record *r, struct record_slab *slab, uint64_t time_ns)
     block->word[block->used++] = (uint32_t)(gap >> 32);
 }
 
+void record_event_counted(struct record *r, struct record_slab *slab, uint64_t time_ns,
+                          int64_t running_tokens)
+{
+    int64_t tokens = running_tokens - r->running_tokens;
+    bool believed = tokens >= 0 && tokens <= TOKENS_MAX;
+    if (believed) {
+        r->counted_events++;
+        r->running_tokens = running_tokens;
+        if (r->events == 0)
+            r->first_tokens = (uint32_t)tokens;
+        else if (tokens != 1) {
+            struct record_block *block = block_with_room(r, slab, 1);
+            block->word[block->used++] = TOKENS + (uint32_t)tokens;
+        }
+    }
+    record_event(r, slab, time_ns);
+}
+
 void record_gaps_begin(const struct record *r, struct record_cursor *c)
 {
     *c = (struct record_cursor){.block = r->first_block};
 }
 
+/* The words from the cursor on; NULL at the end. */
+static const uint32_t *next_word(struct record_cursor *c)
+{
+    while (c->block != NULL && c->at >= c->block->used) {
+        c->block = c->block->next;
+        c->at = 0;
+    }
+    return c->block != NULL ? c->block->word + c->at : NULL;
+}
+
 bool record_gaps_next(struct record_cursor *c, uint64_t *gap_ns)
 {
-    while (c->block != NULL && c->at >= c->block->used)
-        *c = (struct record_cursor){.block = c->block->next};
-    if (c->block == NULL)
+    const uint32_t *word = next_word(c);
+    c->tokens = 1;
+    if (word != NULL && word[0] >= TOKENS && word[0] != ESCAPE) {
+        c->tokens = word[0] - TOKENS;
+        c->at++;
+        word = next_word(c);
+    }
+    if (word == NULL)
         return false;
-    const uint32_t *word = c->block->word + c->at;
     if (word[0] != ESCAPE) {
         *gap_ns = word[0];
         c->at++;

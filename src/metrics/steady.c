@@ -112,11 +112,11 @@ static void write_warning(struct steady_state *st, double min_window_s, double r
 static double tokens_in_window(const struct record *r, bool has_tokenizer, uint64_t up_ns,
                                uint64_t down_ns)
 {
-    uint64_t events = 0;
+    double tokens = 0.0;
     struct metrics_tokens t;
-    for (metrics_tokens_begin(&t, r); t.more; metrics_tokens_next(&t))
-        events += t.time_ns > up_ns && t.time_ns <= down_ns;
-    return (double)events * record_event_weight(r, has_tokenizer);
+    for (metrics_tokens_begin(&t, r, has_tokenizer); t.more; metrics_tokens_next(&t))
+        tokens += t.time_ns > up_ns && t.time_ns <= down_ns ? t.weight : 0.0;
+    return tokens;
 }
 
 static void ttft_figures(struct steady_state *st, double *x, size_t n,
@@ -146,6 +146,7 @@ static void window_figures(const struct record *records, size_t count,
 {
     double *ttft = mem_resize(NULL, count + 1, sizeof(double));
     double *tpot = mem_resize(NULL, count + 1, sizeof(double));
+    size_t ttfts = 0;
     size_t tpots = 0;
     double tokens_in = 0.0;
     double tokens_out = 0.0;
@@ -156,11 +157,15 @@ static void window_figures(const struct record *records, size_t count,
         uint64_t end_ns = metrics_end_ns(r, options);
         st->requests_total++;
         st->requests_completed += end_ns > up_ns && end_ns <= down_ns;
-        tokens_out += tokens_in_window(r, options->has_tokenizer, up_ns, down_ns);
+        if (!options->pooling)
+            tokens_out += tokens_in_window(r, options->has_tokenizer, up_ns, down_ns);
         if (r->start_ns < up_ns || r->start_ns >= down_ns)
             continue;
+        st->requests_started++;
         tokens_in += (double)record_input_tokens(r);
-        ttft[st->requests_started++] = record_ttft_s(r);
+        if (options->pooling)
+            continue;
+        ttft[ttfts++] = record_ttft_s(r);
         if (record_output_tokens(r, options->has_tokenizer) > 1)
             tpot[tpots++] = metrics_tpot_s(r, options->has_tokenizer);
     }
@@ -169,7 +174,7 @@ static void window_figures(const struct record *records, size_t count,
     st->input_throughput = tokens_in / d;
     st->output_throughput = tokens_out / d;
     st->total_token_throughput = st->input_throughput + st->output_throughput;
-    ttft_figures(st, ttft, (size_t)st->requests_started, options);
+    ttft_figures(st, ttft, ttfts, options);
     tpot_figures(st, tpot, tpots);
     free(ttft);
     free(tpot);

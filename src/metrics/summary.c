@@ -4,6 +4,7 @@
 #include "metrics/summary.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/stats.h"
@@ -49,6 +50,15 @@ double record_event_weight(const struct record *r, bool has_tokenizer)
     return (double)counted / (double)r->events;
 }
 
+enum token_source record_token_source(const struct record *r, bool has_tokenizer)
+{
+    uint64_t counted = counted_tokens(r, has_tokenizer);
+    if (counted == 0 || r->events == 0)
+        return TOKENS_UNKNOWN;
+    int64_t off = (int64_t)counted - r->running_tokens;
+    return r->counted_events == r->events && off >= -1 && off <= 1 ? TOKENS_RUNNING : TOKENS_SPREAD;
+}
+
 double record_ttft_s(const struct record *r)
 {
     return r->first_ns != 0 ? metrics_seconds(r->start_ns, r->first_ns) : 0.0;
@@ -56,7 +66,7 @@ double record_ttft_s(const struct record *r)
 
 double record_latency_s(const struct record *r)
 {
-    return record_ok(r) && r->last_ns != 0 ? metrics_seconds(r->start_ns, r->last_ns) : 0.0;
+    return record_ok(r) ? metrics_seconds(r->start_ns, metrics_answered_ns(r)) : 0.0;
 }
 
 double record_queue_s(const struct record *r)
@@ -94,11 +104,8 @@ void metrics_edges_done(struct metrics_edges *edges)
     *edges = (struct metrics_edges){0};
 }
 
-/* Adds one success to the totals. */
-static void add_success(struct summary *s, const struct record *r, bool has_tokenizer)
+static void add_output(struct summary *s, const struct record *r, bool has_tokenizer)
 {
-    s->completed++;
-    s->total_input_tokens += record_input_tokens(r);
     s->total_output_tokens += record_output_tokens(r, has_tokenizer);
     if (r->usage_completion_tokens > 0)
         s->output_from_usage++;
@@ -106,14 +113,35 @@ static void add_success(struct summary *s, const struct record *r, bool has_toke
         s->output_from_text++;
     else
         s->output_from_fallback++;
+}
+
+/* What the successes add up to on the way to rates and shares. */
+struct sums {
+    double audio_s;
+    uint64_t cache_input_tokens; /* input of the requests whose server told of its cache */
+};
+
+/* Adds one success to the totals. */
+static void add_success(struct summary *s, const struct record *r,
+                        const struct summary_options *options, struct sums *sums)
+{
+    s->completed++;
+    s->total_input_tokens += record_input_tokens(r);
+    s->input_from_usage += r->usage_prompt_tokens >= 0;
+    if (options->pooling)
+        s->total_input_sequences += r->input_sequences;
+    else
+        add_output(s, r, options->has_tokenizer);
+    sums->audio_s += r->input_audio_s;
     if (r->usage_cached_tokens >= 0) {
         s->has_cached_tokens = true;
         s->total_cached_tokens += (uint64_t)r->usage_cached_tokens;
+        sums->cache_input_tokens += record_input_tokens(r);
     }
 }
 
 static void add_totals(const struct record *records, size_t count,
-                       const struct summary_options *options, struct summary *s)
+                       const struct summary_options *options, struct summary *s, struct sums *sums)
 {
     s->requested = count;
     for (size_t i = 0; i < count; i++) {
@@ -122,7 +150,7 @@ static void add_totals(const struct record *records, size_t count,
             continue;
         s->sent++;
         if (record_ok(r)) {
-            add_success(s, r, options->has_tokenizer);
+            add_success(s, r, options, sums);
             continue;
         }
         s->failed++;
@@ -151,14 +179,19 @@ static uint64_t count_good(const struct record *records, size_t count,
 }
 
 static void add_rates(const struct record *records, size_t count,
-                      const struct summary_options *options, struct summary *s)
+                      const struct summary_options *options, const struct sums *sums,
+                      struct summary *s)
 {
     double d = s->duration_s > MIN_DURATION_S ? s->duration_s : MIN_DURATION_S;
     s->request_throughput = (double)s->completed / d;
     s->input_throughput = (double)s->total_input_tokens / d;
     s->output_throughput = (double)s->total_output_tokens / d;
     s->total_token_throughput = (double)(s->total_input_tokens + s->total_output_tokens) / d;
-    if (options->goodput_given)
+    s->input_sequence_throughput = (double)s->total_input_sequences / d;
+    s->rtfx = sums->audio_s / d;
+    if (sums->cache_input_tokens > 0)
+        s->cached_token_share = (double)s->total_cached_tokens / (double)sums->cache_input_tokens;
+    if (options->goodput_given && !options->pooling)
         s->request_goodput = (double)count_good(records, count, options) / d;
 }
 
@@ -181,9 +214,8 @@ static void place_ranks(double *x, size_t n, const struct summary_options *optio
     free(ranks);
 }
 
-/* Statistics of n values in seconds, which change their order in passing. */
-static void finish_series(double *x, size_t n, const struct summary_options *options,
-                          struct series_stats *out)
+void metrics_series(double *x, size_t n, const struct summary_options *options,
+                    struct series_stats *out)
 {
     out->count = n;
     out->mean_ms = stats_mean(x, n) * MS_PER_S;
@@ -195,16 +227,25 @@ static void finish_series(double *x, size_t n, const struct summary_options *opt
         out->percentiles_ms[i] = stats_percentile(x, n, options->percentiles[i]) * MS_PER_S;
 }
 
+void metrics_series_copy(const struct series_stats *from, const struct summary_options *options,
+                         struct series_stats *to)
+{
+    *to = *from;
+    to->percentiles_ms = mem_array(options->percentile_count + 1, sizeof(double));
+    memcpy(to->percentiles_ms, from->percentiles_ms, options->percentile_count * sizeof(double));
+}
+
 /* The value of a series that has one value a success; false when the record has none. */
-static bool series_value(enum series_id id, const struct record *r, bool has_tokenizer, double *out)
+static bool series_value(enum series_id id, const struct record *r,
+                         const struct summary_options *options, double *out)
 {
     switch (id) {
     case SERIES_TTFT:
         *out = record_ttft_s(r);
-        return true;
+        return !options->pooling;
     case SERIES_TPOT:
-        *out = metrics_tpot_s(r, has_tokenizer);
-        return record_output_tokens(r, has_tokenizer) > 1;
+        *out = metrics_tpot_s(r, options->has_tokenizer);
+        return !options->pooling && record_output_tokens(r, options->has_tokenizer) > 1;
     case SERIES_E2EL:
         *out = record_latency_s(r);
         return true;
@@ -240,7 +281,7 @@ static void itl_series(const struct record *records, size_t count,
         while (n < total && record_gaps_next(&cursor, &gap_ns))
             x[n++] = (double)gap_ns / 1e9;
     }
-    finish_series(x, n, options, out);
+    metrics_series(x, n, options, out);
     free(x);
 }
 
@@ -253,10 +294,9 @@ static void add_series(const struct record *records, size_t count,
             continue;
         size_t n = 0;
         for (size_t i = 0; i < count; i++)
-            if (record_ok(&records[i]) &&
-                series_value(id, &records[i], options->has_tokenizer, &x[n]))
+            if (record_ok(&records[i]) && series_value(id, &records[i], options, &x[n]))
                 n++;
-        finish_series(x, n, options, &s->series[id]);
+        metrics_series(x, n, options, &s->series[id]);
     }
 
     /* Failures waited for a slot as well: this figure is over everything that was sent. */
@@ -276,9 +316,12 @@ void metrics_summarize(const struct record *records, size_t count,
                        const struct summary_options *options, struct summary *summary)
 {
     *summary = (struct summary){.duration_s = (double)options->duration_ns / 1e9};
-    add_totals(records, count, options, summary);
-    add_rates(records, count, options, summary);
+    struct sums sums = {0};
+    add_totals(records, count, options, summary, &sums);
+    add_rates(records, count, options, &sums, summary);
     add_series(records, count, options, summary);
+    metrics_per_token(records, count, options, summary);
+    metrics_reasoning(records, count, options, summary);
 
     struct metrics_edges edges;
     metrics_edges_init(&edges, records, count, options);
@@ -292,6 +335,8 @@ void summary_done(struct summary *summary)
 {
     for (size_t i = 0; i < SERIES_COUNT; i++)
         free(summary->series[i].percentiles_ms);
+    free(summary->per_token.itl.percentiles_ms);
+    free(summary->reasoning.ttfa.percentiles_ms);
     free(summary->steady.percentiles_ttft_ms);
     *summary = (struct summary){0};
 }

@@ -35,6 +35,8 @@ struct summary_options {
     double goodput_tpot_ms;
     double goodput_e2el_ms;
     bool has_tokenizer;
+    bool
+        pooling; /* embeddings, scores: no output tokens, so neither their figures nor goodput (METRICS 3) */
     /* steady state (METRICS 4; PEER_FAULTS 5, 6, 7 put right) */
     bool steady_state; /* wanted and applicable */
     uint64_t max_concurrency;
@@ -61,6 +63,33 @@ struct steady_state {
     size_t ttft_count;
 };
 
+/* Where the number of tokens that an event brought was taken from. */
+enum token_source {
+    TOKENS_RUNNING, /* the server's running count in every token event */
+    TOKENS_SPREAD,  /* the request's output tokens, spread evenly over its events */
+    TOKENS_UNKNOWN, /* nobody counted: one an event */
+    TOKEN_SOURCE_COUNT,
+};
+
+/* Inter-token latency by tokens: a gap counts once for every token that it brought, with that share of its length.  An
+ * event of no token hands its gap on to the next one. */
+struct per_token {
+    uint64_t requests[TOKEN_SOURCE_COUNT]; /* successes with a token event */
+    double mean_tokens_per_event;
+    uint64_t max_tokens_per_event;
+    struct series_stats itl;
+};
+
+/* Requests whose answer began with reasoning. */
+struct reasoning {
+    uint64_t requests;       /* successes with any reasoning; all else here is 0 without them */
+    uint64_t without_answer; /* of them, those that ended before the visible answer began */
+    uint64_t events;         /* token events of reasoning */
+    double event_share;      /* of all token events of all successes, 0 to 1 */
+    struct series_stats
+        ttfa; /* start to the first token of the visible answer, of all successes that have one */
+};
+
 struct summary {
     double duration_s;
     uint64_t requested; /* records given */
@@ -75,6 +104,11 @@ struct summary {
     uint64_t output_from_fallback;
     uint64_t total_cached_tokens; /* sum of prompt_tokens_details.cached_tokens */
     bool has_cached_tokens;
+    double cached_token_share; /* of the input tokens of the requests that reported it, 0 to 1 */
+    uint64_t input_from_usage; /* successes whose input the server counted */
+    uint64_t total_input_sequences; /* pooling: inputs of the successes */
+    double input_sequence_throughput;
+    double rtfx; /* seconds of sound sent per second of the run */
     double request_throughput;
     double request_goodput; /* 0 unless goodput_given */
     double input_throughput;
@@ -86,6 +120,8 @@ struct summary {
     uint64_t exact_max_concurrent_requests;
     struct series_stats series[SERIES_COUNT];
     double mean_queue_ms, p99_queue_ms; /* wait for the concurrency gate */
+    struct per_token per_token;
+    struct reasoning reasoning;
     struct steady_state steady;
 };
 
@@ -99,8 +135,13 @@ uint64_t record_output_tokens(const struct record *r, bool has_tokenizer);
 uint64_t record_input_tokens(const struct record *r);
 /* Tokens that one token event of a success stands for: output tokens / events; 1 when nobody counted the tokens. */
 double record_event_weight(const struct record *r, bool has_tokenizer);
-/* Seconds, as in detailed results; 0 when the event never came.  The latency of a failure is 0 as in Python's results,
- * its first token and gaps stay. */
+/* Where the tokens of this record's events come from.  Running counts are only believed where every event had one and
+ * the last one agrees with the final count: some servers send a constant. */
+enum token_source record_token_source(const struct record *r, bool has_tokenizer);
+/* Start to the first token of the visible answer, s; negative when there was none. */
+double record_ttfa_s(const struct record *r);
+/* Seconds, as in detailed results; 0 when the event never came.  The latency ends with the last token event, without any
+ * (pooling) with the response.  That of a failure is 0 as in Python's results, its first token and gaps stay. */
 double record_ttft_s(const struct record *r);
 double record_latency_s(const struct record *r);
 /* From due to start: the wait for the concurrency gate and the client's own send lag. */
