@@ -57,9 +57,15 @@ static void take_token(struct worker *w, struct conn *c, const struct reply_even
                        struct reading *reading)
 {
     struct record *r = c->record;
-    record_event(r, &w->slab, reading->time_ns);
-    if (!event->reasoning && r->answer_first_ns == 0)
+    if (event->completion_tokens >= 0)
+        record_event_counted(r, &w->slab, reading->time_ns, event->completion_tokens);
+    else
+        record_event(r, &w->slab, reading->time_ns);
+    if (event->reasoning)
+        r->reasoning_events++;
+    else if (r->answer_first_ns == 0)
         r->answer_first_ns = reading->time_ns;
+    r->answer_text = r->answer_text || event->text.len > 0;
     if (reading->tokens++ > 0) {
         uint64_t bound = reading->time_ns - reading->previous_ns;
         r->merged_events++;
