@@ -57,6 +57,7 @@ void conn_free(struct worker *w, struct conn *c)
     conn_close(w, c);
     http1_done(&c->http);
     sse_done(&c->sse);
+    inflater_free(c->inflater);
     buf_done(&c->body);
     free(c);
 }
@@ -65,6 +66,7 @@ void conn_reset_response(struct conn *c)
 {
     http1_reset(&c->http);
     sse_reset(&c->sse);
+    inflater_free(TAKE(c->inflater));
     buf_reset(&c->body);
     c->answered = false;
     c->saw_done = false;

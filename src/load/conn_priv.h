@@ -6,6 +6,7 @@
 #include "json/scan.h"
 #include "load/worker_priv.h"
 #include "net/http1.h"
+#include "net/inflate.h"
 #include "net/stream.h"
 #include "sse/sse.h"
 
@@ -36,9 +37,10 @@ struct conn {
     uint64_t last_read_ns; /* mapped stamp of the previous read, or the send */
     struct http1 http;
     struct sse sse;
-    struct buf body;       /* BODY_EVENTS: raw text so far; else the body itself */
-    struct sv error_event; /* in the slab */
-    struct conn *next;     /* in one of the worker's lists of free slots */
+    struct inflater *inflater; /* of the present response; NULL: not encoded */
+    struct buf body;           /* BODY_EVENTS: raw text so far; else the body itself */
+    struct sv error_event;     /* in the slab */
+    struct conn *next;         /* in one of the worker's lists of free slots */
 };
 
 /* conn.c */

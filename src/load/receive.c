@@ -207,6 +207,48 @@ static bool take_body(struct worker *w, struct conn *c, struct sv body, struct r
     return true;
 }
 
+/* The body's coding; false when the request has been ended. */
+static bool take_head(struct worker *w, struct conn *c)
+{
+    struct sv coding;
+    c->record->http_status = c->http.head.status;
+    if (!http1_header(&c->http.head, SV_LIT("content-encoding"), &coding) || coding.len == 0 ||
+        sv_eq_nocase(coding, SV_LIT("identity")))
+        return true;
+    c->inflater = inflater_new(coding);
+    if (c->inflater != NULL)
+        return true;
+    char text[160];
+    snprintf(text, sizeof(text),
+             "malformed response: Content-Encoding '%.*s' is none of gzip, deflate and identity",
+             coding.len < 40 ? (int)coding.len : 40, coding.ptr);
+    conn_fail(w, c, FAILURE_MALFORMED, sv_from(text));
+    return false;
+}
+
+/* False when the request has been ended. */
+static bool take_encoded(struct worker *w, struct conn *c, struct sv body, struct reading *reading)
+{
+    if (c->inflater == NULL)
+        return take_body(w, c, body, reading);
+    inflater_feed(c->inflater, body);
+    for (;;) {
+        struct sv plain;
+        switch (inflater_next(c->inflater, &plain)) {
+        case INFLATE_NEED_MORE:
+            return true;
+        case INFLATE_DATA:
+            if (!take_body(w, c, plain, reading))
+                return false;
+            break;
+        case INFLATE_BAD:
+            conn_fail(w, c, FAILURE_MALFORMED,
+                      SV_LIT("malformed response: the compressed body is damaged"));
+            return false;
+        }
+    }
+}
+
 /* ---- the end of a response ------------------------------------------------------------------------------------- */
 
 static void set_failure(struct worker *w, struct conn *c, enum failure_kind kind, struct sv text)
@@ -293,10 +335,11 @@ static void take_response(struct worker *w, struct conn *c, struct reading *read
         case HTTP1_NEED_MORE:
             return;
         case HTTP1_HEAD:
-            c->record->http_status = c->http.head.status;
+            if (!take_head(w, c))
+                return;
             break;
         case HTTP1_BODY:
-            if (!take_body(w, c, body, reading))
+            if (!take_encoded(w, c, body, reading))
                 return;
             break;
         case HTTP1_DONE:
