@@ -77,6 +77,14 @@ static bool split_authority(struct sv authority, struct sv *host, struct sv *por
     return true;
 }
 
+/* The URL is not named: it may hold a password. */
+static bool refuse_user(struct error *err)
+{
+    return error_set(err, E_USAGE,
+                     "the URL holds a user name; leave it out and send it as "
+                     "--header 'Authorization=Basic ...'");
+}
+
 bool target_parse(struct net_target *t, struct sv url, struct error *err)
 {
     *t = (struct net_target){0};
@@ -93,6 +101,8 @@ bool target_parse(struct net_target *t, struct sv url, struct error *err)
                          SV_ARG(url));
     }
     size_t slash = sv_find(rest, '/');
+    if (sv_find(sv_make(rest.ptr, slash), '@') < slash)
+        return refuse_user(err);
     struct sv host, port;
     if (!split_authority(sv_make(rest.ptr, slash), &host, &port))
         return error_set(err, E_USAGE, "'" SV_FMT "' has a malformed host; IPv6 is written [::1]",
@@ -101,8 +111,11 @@ bool target_parse(struct net_target *t, struct sv url, struct error *err)
         return false;
     uint64_t number = default_port(t->tls);
     if (port.ptr != NULL && (!num_parse_u64(port, &number) || number > 65535 || number == 0))
-        return error_set(err, E_USAGE, "'" SV_FMT "' has port '" SV_FMT "'; 1 to 65535 is right",
-                         SV_ARG(url), SV_ARG(port));
+        return sv_find(rest, '@') < rest.len /* a password with a slash in it */
+                   ? refuse_user(err)
+                   : error_set(err, E_USAGE,
+                               "'" SV_FMT "' has port '" SV_FMT "'; 1 to 65535 is right",
+                               SV_ARG(url), SV_ARG(port));
     t->port = (uint16_t)number;
     struct sv path = sv_skip(rest, slash);
     while (path.len > 0 && path.ptr[path.len - 1] == '/')

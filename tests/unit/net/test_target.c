@@ -57,6 +57,21 @@ static void bad_urls_are_refused_by_name(void **state)
     }
 }
 
+static void a_password_in_a_url_is_not_repeated(void **state)
+{
+    (void)state;
+    const char *bad[] = {"http://me:secret@h:80/v1", "https://me:sec:ret@h", "http://me:s/secret@h",
+                         "http://secret@[::1]"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct net_target t;
+        struct error err = {0};
+        assert_false(target_parse(&t, sv_from(bad[i]), &err));
+        assert_int_equal(err.code, E_USAGE);
+        assert_null(strstr(err.message, "sec"));
+        assert_non_null(strstr(err.message, "user name"));
+    }
+}
+
 static void hosts_may_be_bare_ipv6(void **state)
 {
     (void)state;
@@ -85,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(urls_are_taken_apart),
         cmocka_unit_test(bad_urls_are_refused_by_name),
+        cmocka_unit_test(a_password_in_a_url_is_not_repeated),
         cmocka_unit_test(hosts_may_be_bare_ipv6),
         cmocka_unit_test(a_numeric_host_resolves_without_a_connection),
     };
