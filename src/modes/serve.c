@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "config/secrets.h"
 #include "datasets/dataset.h"
 #include "load/align.h"
 #include "load/load.h"
@@ -53,6 +54,16 @@ struct serve {
 static void say(const char *sentence)
 {
     note(stderr, "%s", sentence);
+}
+
+/* A text in which a server may have repeated a key, fit to be shown; it lives as long as the run. */
+static const char *redacted(struct serve *s, const char *text)
+{
+    struct buf out = {0};
+    config_redact(s->config, sv_from(text), &out);
+    struct sv kept = arena_copy(&s->arena, buf_sv(&out));
+    buf_done(&out);
+    return kept.ptr;
 }
 
 static void dataset_notice(void *user, const char *sentence)
@@ -275,8 +286,8 @@ static bool make_plan(struct serve *s, struct error *err)
 
 static void show_countdown(void *user, uint64_t left_s, const char *last_error)
 {
-    (void)user;
-    note(stderr, "Not ready (%s); %llu s left", last_error, (unsigned long long)left_s);
+    note(stderr, "Not ready (%s); %llu s left", redacted(user, last_error),
+         (unsigned long long)left_s);
 }
 
 static bool wait_ready(struct serve *s, struct error *err)
@@ -303,7 +314,7 @@ static void align(struct serve *s)
     align_prompts(&s->server, s->wire_model, &s->workload, &report);
     if (!report.available && report.problem[0] != '\0')
         note(stderr, "warning: prompt lengths were not checked against the server: %s",
-             report.problem);
+             redacted(s, report.problem));
     if (report.mismatched > 0)
         note(stderr,
              "The server counts %zu of %zu probed prompts differently; %zu prompts were repaired, "
@@ -337,7 +348,7 @@ static void profiler(struct serve *s, bool start)
     if (server_command(&s->server, start ? "/start_profile" : "/stop_profile", &err))
         say(start ? NOTE_PROFILER_STARTED : NOTE_PROFILER_STOPPED);
     else
-        note(stderr, "warning: %s", err.message);
+        note(stderr, "warning: %s", redacted(s, err.message));
 }
 
 /* With a ramp-up: the whole rates passed, at the times when their requests became due (ORCHESTRATION 7). */
@@ -408,7 +419,7 @@ static void count_texts(struct serve *s)
             r->text_tokens = (int64_t)ids.count;
         } else if (!warned) {
             note(stderr, "warning: cannot count the output tokens of some responses: %s",
-                 err.message);
+                 redacted(s, err.message));
             warned = true;
         }
     }
@@ -521,6 +532,8 @@ bool serve_run(struct config *config, struct error *err)
         print_dry_run(s);
     else
         ok = ok && measure(s, err);
+    if (!ok)
+        config_redact_error(config, err);
     serve_done(s);
     free(s);
     return ok;
