@@ -1,5 +1,6 @@
-/* The scanners of stream events: they say "malformed" exactly when the tree reader does, and their views lie in the
- * text.  Input: one byte that picks the API and the event name, then the data. */
+/* The scanners of stream events: they say "malformed" exactly when the tree reader does, their views lie in the text,
+ * and an event says the same after any other event.  Input: one byte that picks the API and the event name, then the
+ * data; for the last rule its lines are events. */
 #include "backends/backend.h"
 #include "base/arena.h"
 #include "json/tree.h"
@@ -59,6 +60,28 @@ static void check_views(const struct reply_event *event, enum scan_result result
     buf_done(&plain);
 }
 
+static bool same_view(struct sv a, struct sv b)
+{
+    return a.len == b.len && (a.len == 0 || a.ptr == b.ptr);
+}
+
+static void check_lines(const struct backend *backend, struct sv text)
+{
+    struct backend_memo memo = {0};
+    struct sv line;
+    while (sv_split(&text, '\n', &line)) {
+        struct reply_event alone;
+        enum scan_result wanted = backend->scan(sv_make("", 0), line, &alone);
+        enum scan_result result = backend_scan_next(backend, &memo, sv_make("", 0), line);
+        const struct reply_event *event = &memo.event;
+        check(result == wanted && event->done == alone.done && event->reasoning == alone.reasoning);
+        check(same_view(event->text, alone.text) && same_view(event->error, alone.error));
+        check(event->prompt_tokens == alone.prompt_tokens &&
+              event->completion_tokens == alone.completion_tokens &&
+              event->cached_tokens == alone.cached_tokens);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -77,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (!is_deep(text))
         check((result != SCAN_BAD) == is_json(text));
     check_views(&event, result, text);
+    check_lines(backend, text);
 
     enum scan_result plain = backend_scan_plain(backend, text, &event);
     check(plain != SCAN_TOKEN);

@@ -78,14 +78,14 @@ static uint64_t run_scan(void *context, size_t rounds)
     return sum;
 }
 
-static uint64_t take_events(const struct stream *s, struct sse *sse, bool scan)
+static uint64_t take_events(const struct stream *s, struct sse *sse, bool scan,
+                            struct backend_memo *memo)
 {
     struct sse_event event;
     uint64_t sum = 0;
     while (sse_next(sse, &event) == SSE_EVENT) {
-        struct reply_event reply;
         if (scan)
-            sum += s->backend->scan(event.name, event.data, &reply) == SCAN_TOKEN;
+            sum += backend_scan_next(s->backend, memo, event.name, event.data) == SCAN_TOKEN;
         else
             sum += event.data.len;
     }
@@ -98,8 +98,9 @@ static uint64_t feed_body(const struct stream *s, size_t rounds, bool scan)
     uint64_t sum = 0;
     sse_init(&sse);
     while (rounds-- > 0) {
+        struct backend_memo memo = {0};
         sse_feed(&sse, buf_sv(&s->body));
-        sum += take_events(s, &sse, scan);
+        sum += take_events(s, &sse, scan, &memo);
     }
     sse_done(&sse);
     return sum;
@@ -127,12 +128,13 @@ static uint64_t feed_chunked(const struct stream *s, size_t rounds, bool events)
     while (http1_next(&http, &piece) != HTTP1_NEED_MORE)
         sum++;
     while (rounds-- > 0) {
+        struct backend_memo memo = {0};
         http1_feed(&http, buf_sv(&s->chunked));
         while (http1_next(&http, &piece) == HTTP1_BODY) {
             sum += piece.len;
             if (events) {
                 sse_feed(&sse, piece);
-                sum += take_events(s, &sse, true);
+                sum += take_events(s, &sse, true, &memo);
             }
         }
     }

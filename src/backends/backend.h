@@ -60,7 +60,8 @@ struct backend {
     /* Fills *t for this config; `model` is the name that goes into the body. */
     bool (*body_parts)(const struct config *config, const char *model, struct body_template *t,
                        struct error *err);
-    /* Reads one event's data (name: the SSE event name, usually empty). */
+    /* Reads one event's data (name: the SSE event name, usually empty).  Of a token's text only whether it is empty may
+     * decide over the other results: backend_scan_next relies on it. */
     enum scan_result (*scan)(struct sv name, struct sv data, struct reply_event *event);
 };
 
@@ -68,6 +69,17 @@ struct backend {
 const struct backend *backend_find(const char *name);
 /* Row i of the table, NULL past the end. */
 const struct backend *backend_at(size_t i);
+
+/* The event before, which the next one probably resembles; begins as zeros. */
+struct backend_memo {
+    struct sv data; /* NULL: not to be compared with */
+    struct reply_event event;
+};
+
+/* The same as backend->scan into memo->event, faster for an event that differs from the one before in its text alone.
+ * The data given in the call before must still be there: set memo->data to the NULL view when it has gone. */
+enum scan_result backend_scan_next(const struct backend *backend, struct backend_memo *memo,
+                                   struct sv name, struct sv data);
 
 /* Reads the whole body of a 200 reply that is not an event stream. SCAN_ERROR: the body carries the server's message;
  * SCAN_OTHER: other JSON. That goes for a whole completion too (--extra-body '{"stream": false}'): it holds no chunk

@@ -5,6 +5,9 @@
 
 #include "json/text_priv.h"
 
+/* An event has some twenty strings of a dozen bytes: calls and results in memory would cost more than the look. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* Classes of bytes, by what a value that begins with them would be. */
 static const uint8_t value_type[256] = {
     ['n'] = JS_NULL,   ['t'] = JS_BOOL,   ['f'] = JS_BOOL,   ['"'] = JS_STRING, ['['] = JS_ARRAY,
@@ -86,10 +89,9 @@ static const char *skip_escape(const char *at, const char *end)
 }
 
 /* `at` stands after the opening quote; returns the closing quote.  On failure NULL, and *broken is the place. */
-static inline const char *string_end(const char *at, const char *end, bool *escaped,
-                                     const char **broken)
+static __attribute__((noinline)) const char *long_string_end(const char *at, const char *end,
+                                                             bool *escaped, const char **broken)
 {
-    *escaped = false;
     for (;;) {
         at = js_plain_end(at, end, 0);
         if (at < end && *at == '"')
@@ -102,6 +104,22 @@ static inline const char *string_end(const char *at, const char *end, bool *esca
         *escaped = true;
         at = next;
     }
+}
+
+/* The same; names and short values end within the first look. */
+static ALWAYS_INLINE const char *string_end(const char *at, const char *end, bool *escaped,
+                                            const char **broken)
+{
+    *escaped = false;
+#ifdef __SSE2__
+    if (__builtin_expect(end - at >= 16, 1)) {
+        unsigned stops = js_stops16(at, 0);
+        const char *stop = at + __builtin_ctz(stops | 1u << 15);
+        if (__builtin_expect(stops != 0 && *stop == '"', 1))
+            return stop;
+    }
+#endif
+    return long_string_end(at, end, escaped, broken);
 }
 
 static const char *skip_digits(const char *at, const char *end)
@@ -162,7 +180,7 @@ enum js_type js_scan_peek(struct js_scan *s)
 }
 
 /* Consumes `c` after white space. */
-static bool take_char(struct js_scan *s, char c)
+static ALWAYS_INLINE bool take_char(struct js_scan *s, char c)
 {
     const char *at = skip_blanks(s->at, s->end);
     if (at == s->end || *at != c)
@@ -181,8 +199,24 @@ bool js_scan_array(struct js_scan *s)
     return take_char(s, '[');
 }
 
+/* The string at `at`, where no blank stands. */
+static ALWAYS_INLINE bool take_string(struct js_scan *s, const char *at, struct sv *raw,
+                                      bool *escaped)
+{
+    if (at == s->end || *at != '"')
+        return fail_at(s, at);
+    const char *broken = at;
+    const char *close = string_end(at + 1, s->end, escaped, &broken);
+    if (close == NULL)
+        return fail_at(s, broken);
+    raw->ptr = at + 1;
+    raw->len = (size_t)(close - at - 1);
+    s->at = close + 1;
+    return true;
+}
+
 /* The separator before the next member or element: false at `close` (consumed) and on error. */
-static inline bool take_separator(struct js_scan *s, bool *first, char close)
+static ALWAYS_INLINE bool take_separator(struct js_scan *s, bool *first, char close)
 {
     const char *at = skip_blanks(s->at, s->end);
     if (at == s->end)
@@ -206,11 +240,9 @@ static inline bool take_separator(struct js_scan *s, bool *first, char close)
 bool js_scan_member(struct js_scan *s, bool *first, struct sv *key)
 {
     bool escaped;
-    struct sv name;
-    if (!take_separator(s, first, '}') || !js_scan_string(s, &name, &escaped) || !take_char(s, ':'))
+    if (!take_separator(s, first, '}') || !take_string(s, s->at, key, &escaped))
         return false;
-    *key = name;
-    return true;
+    return take_char(s, ':');
 }
 
 bool js_scan_element(struct js_scan *s, bool *first)
@@ -222,16 +254,7 @@ bool js_scan_element(struct js_scan *s, bool *first)
 
 bool js_scan_string(struct js_scan *s, struct sv *raw, bool *escaped)
 {
-    const char *at = skip_blanks(s->at, s->end);
-    if (at == s->end || *at != '"')
-        return fail_at(s, at);
-    const char *broken = at;
-    const char *close = string_end(at + 1, s->end, escaped, &broken);
-    if (close == NULL)
-        return fail_at(s, broken);
-    *raw = sv_make(at + 1, (size_t)(close - at - 1));
-    s->at = close + 1;
-    return true;
+    return take_string(s, skip_blanks(s->at, s->end), raw, escaped);
 }
 
 bool js_scan_number(struct js_scan *s, struct sv *text)
@@ -396,7 +419,8 @@ bool js_scan_skip(struct js_scan *s, struct sv *raw)
     const char *start = skip_blanks(s->at, end);
     const char *at = start;
     const char *broken = at;
-    struct nesting n = {0};
+    struct nesting n;
+    n.depth = 0;
     do {
         if (at == end)
             return fail_at(s, at);

@@ -359,6 +359,88 @@ static void long_error_bodies_are_cut_between_characters(void **state)
     buf_done(&out);
 }
 
+/* Every pair of these is read one after the other: what is remembered of the first never shows in the second. */
+static const char *const neighbours[] = {
+    "{\"id\":\"a\",\"choices\":[{\"text\":\" a\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\" about\",\"index\":0}]}",
+    "{\"id\":\"b\",\"choices\":[{\"text\":\" about\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"\\\"\\u00e9\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"\\\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"\\x\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"a\tb\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"x\",\"text\":\"y\",\"index\":0}]}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"x\",\"index\":0}],\"usage\":{\"prompt_tokens\":7,"
+    "\"completion_tokens\":1}}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"xy\",\"index\":0}],\"usage\":{\"prompt_tokens\":7,"
+    "\"completion_tokens\":1}}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\"xy\",\"index\":0}],\"usage\":{\"prompt_tokens\":7,"
+    "\"completion_tokens\":2}}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\" a\",\"index\":0}],\"error\":\"no\"}",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\" a\",\"index\":0}]",
+    "{\"id\":\"a\",\"choices\":[{\"text\":\" a\",\"index\":0}]}}",
+    "{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}",
+    "{\"choices\":[{\"delta\":{\"content\":\"bc\"}}]}",
+    "{\"choices\":[{\"delta\":{\"content\":\"\"}}]}",
+    "{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}",
+    "{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"a\"}}]}",
+    "{\"choices\":[{\"delta\":{\"reasoning\":\"a\"}}]}",
+    "{\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"b\"}}]}",
+    "{\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"cd\"}}]}",
+    "[DONE]",
+    "",
+};
+enum { NEIGHBOURS = sizeof(neighbours) / sizeof(neighbours[0]) };
+
+static void check_next(const struct backend *backend, struct backend_memo *memo, const char *name,
+                       const char *data)
+{
+    struct reply_event alone;
+    enum scan_result wanted = backend->scan(sv_from(name), sv_from(data), &alone);
+    enum scan_result result = backend_scan_next(backend, memo, sv_from(name), sv_from(data));
+    const struct reply_event *event = &memo->event;
+    assert_int_equal(result, wanted);
+    assert_int_equal(event->done, alone.done);
+    assert_int_equal(event->reasoning, alone.reasoning);
+    if (result != SCAN_BAD) {
+        assert_int_equal(event->text.len, alone.text.len);
+        assert_true(event->text.len == 0 || event->text.ptr == alone.text.ptr);
+    }
+    assert_true(sv_eq(event->error, alone.error));
+    assert_int_equal(event->prompt_tokens, alone.prompt_tokens);
+    assert_int_equal(event->completion_tokens, alone.completion_tokens);
+    assert_int_equal(event->cached_tokens, alone.cached_tokens);
+}
+
+static void the_event_before_never_shows_in_the_next(void **state)
+{
+    (void)state;
+    for (size_t b = 0; backend_at(b) != NULL; b++) {
+        for (size_t i = 0; i < NEIGHBOURS * NEIGHBOURS; i++) {
+            struct backend_memo memo = {0};
+            check_next(backend_at(b), &memo, "", neighbours[i / NEIGHBOURS]);
+            check_next(backend_at(b), &memo, "", neighbours[i % NEIGHBOURS]);
+            check_next(backend_at(b), &memo, "error", neighbours[i / NEIGHBOURS]);
+            check_next(backend_at(b), &memo, "", neighbours[i % NEIGHBOURS]);
+            check_next(backend_at(b), &memo, "", neighbours[i / NEIGHBOURS]);
+        }
+    }
+}
+
+static void a_repeated_event_is_recognised(void **state)
+{
+    (void)state;
+    const struct backend *never = &(struct backend){.scan = NULL}; /* a full look would crash */
+    struct backend_memo memo = {0};
+    backend_scan_next(backend_find("openai"), &memo, sv_make("", 0), sv_from(neighbours[0]));
+    assert_int_equal(backend_scan_next(never, &memo, sv_make("", 0), sv_from(neighbours[1])),
+                     SCAN_TOKEN);
+    assert_true(sv_eq(memo.event.text, SV_LIT(" about")));
+    assert_int_equal(backend_scan_next(never, &memo, sv_make("", 0), sv_from(neighbours[4])),
+                     SCAN_TOKEN);
+    assert_true(sv_eq(memo.event.text, SV_LIT("\\\"\\u00e9")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +452,8 @@ int main(void)
         cmocka_unit_test(usage_is_read_wherever_it_stands),
         cmocka_unit_test(server_metrics_are_read),
         cmocka_unit_test(a_reply_that_is_no_stream_has_no_token),
+        cmocka_unit_test(the_event_before_never_shows_in_the_next),
+        cmocka_unit_test(a_repeated_event_is_recognised),
         cmocka_unit_test(error_bodies_give_readable_text),
         cmocka_unit_test(long_error_bodies_are_cut_between_characters),
     };
