@@ -55,11 +55,42 @@ void console_failures(const struct run_report *report, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+static void generation_rows(const struct run_report *report, struct buf *out)
+{
+    const struct summary *s = report->summary;
+    bool tokens = report_has_tokens(report);
+    if (tokens)
+        table_uint(out, "Total generated tokens:", s->total_output_tokens);
+    table_fixed(out, "Request throughput (req/s):", s->request_throughput);
+    if (report->config->goodput.any)
+        table_fixed(out, "Request goodput (req/s):", s->request_goodput);
+    if (tokens) {
+        table_fixed(out, "Output token throughput (tok/s):", s->output_throughput);
+        table_fixed(out, "Peak output token throughput (tok/s):", s->max_output_tokens_per_s);
+    }
+    table_fixed(out, "Peak concurrent requests:", (double)s->max_concurrent_requests);
+    if (s->rtfx > 0.0)
+        table_fixed(out, "RTFx (Inverse Real-Time Factor):", s->rtfx);
+    if (tokens)
+        table_fixed(out, "Total token throughput (tok/s):", s->total_token_throughput);
+}
+
+/* The Rust tool's rows, and Python's total that it lacks. */
+static void pooling_rows(const struct run_report *report, struct buf *out)
+{
+    const struct summary *s = report->summary;
+    table_fixed(out, "Request throughput (req/s):", s->request_throughput);
+    table_fixed(out, "Input throughput (inputs/s):", s->input_sequence_throughput);
+    table_fixed(out, "Input token throughput (tok/s):", s->input_throughput);
+    table_fixed(out, "Peak concurrent requests:", (double)s->max_concurrent_requests);
+    if (report_has_tokens(report))
+        table_fixed(out, "Total token throughput (tok/s):", s->total_token_throughput);
+}
+
 static void main_rows(const struct run_report *report, struct buf *out)
 {
     const struct summary *s = report->summary;
     const struct config *config = report->config;
-    bool tokens = report_has_tokens(report);
     table_uint(out, "Successful requests:", s->completed);
     table_uint(out, "Failed requests:", s->failed);
     if (config->max_concurrency > 0)
@@ -68,18 +99,77 @@ static void main_rows(const struct run_report *report, struct buf *out)
         table_fixed(out, "Request rate configured (RPS):", config->request_rate);
     table_fixed(out, "Benchmark duration (s):", s->duration_s);
     table_uint(out, "Total input tokens:", s->total_input_tokens);
-    if (tokens)
-        table_uint(out, "Total generated tokens:", s->total_output_tokens);
-    table_fixed(out, "Request throughput (req/s):", s->request_throughput);
-    if (config->goodput.any)
-        table_fixed(out, "Request goodput (req/s):", s->request_goodput);
-    if (tokens) {
-        table_fixed(out, "Output token throughput (tok/s):", s->output_throughput);
-        table_fixed(out, "Peak output token throughput (tok/s):", s->max_output_tokens_per_s);
+    if (report->pooling)
+        pooling_rows(report, out);
+    else
+        generation_rows(report, out);
+}
+
+static void probe_block(const struct run_report *report, struct buf *out)
+{
+    const struct probe_stats *p = report->probe;
+    if (!report_has_probes(report))
+        return;
+    table_title(out, "Probe Requests", '-', TABLE_WIDTH);
+    table_uint(out, "Probe requests completed:", p->completed);
+    table_uint(out, "Probe requests failed:", p->failed);
+    table_fixed(out, "Median probe E2EL (ms):", p->median_ms);
+    table_fixed(out, "P99 probe E2EL (ms):", p->p99_ms);
+    table_fixed(out, "Max probe E2EL (ms):", p->max_ms);
+}
+
+static void diffusion_block(const struct server_stats *s, struct buf *out)
+{
+    table_title(out, "Diffusion Decoding", '-', TABLE_WIDTH);
+    table_fixed(out, "Committed throughput (tok/s):", s->committed_throughput);
+    table_fixed(out, "Denoising steps per canvas:", s->steps_per_canvas);
+    table_fixed(out, "Committed per denoising step:", s->committed_per_step);
+    table_uint(out, "Committed tokens:", s->committed_tokens);
+    table_uint(out, "Denoising steps:", s->denoising_steps);
+    table_uint(out, "Canvas positions evaluated:", s->canvas_positions);
+}
+
+static void speculation_block(const struct server_stats *s, struct buf *out)
+{
+    table_title(out, "Speculative Decoding", '-', TABLE_WIDTH);
+    table_fixed(out, "Acceptance rate (%):", s->acceptance_rate);
+    table_fixed(out, "Acceptance length:", s->acceptance_length);
+    table_uint(out, "Drafts:", s->drafts);
+    table_uint(out, "Draft tokens:", s->draft_tokens);
+    table_uint(out, "Accepted tokens:", s->accepted_tokens);
+    if (s->position_count > 0)
+        buf_add_str(out, "Per-position acceptance (%):\n");
+    for (size_t i = 0; i < s->position_count; i++) {
+        char label[64];
+        snprintf(label, sizeof(label), "  Position %lld:", (long long)s->positions[i]);
+        table_fixed(out, label, 100.0 * s->position_rates[i]);
     }
-    table_fixed(out, "Peak concurrent requests:", (double)s->max_concurrent_requests);
-    if (tokens)
-        table_fixed(out, "Total token throughput (tok/s):", s->total_token_throughput);
+}
+
+/* Where a model decodes by diffusion, its drafts are part of that (Python shows one of the two). */
+static void server_block(const struct run_report *report, struct buf *out)
+{
+    const struct server_stats *s = report->server;
+    if (s != NULL && s->has_diffusion)
+        diffusion_block(s, out);
+    else if (s != NULL && s->has_speculation)
+        speculation_block(s, out);
+}
+
+static void series_rows(const struct run_report *report, const char *name,
+                        const struct series_stats *series, struct buf *out)
+{
+    char label[128];
+    snprintf(label, sizeof(label), "Mean %s (ms):", name);
+    table_fixed(out, label, series->mean_ms);
+    snprintf(label, sizeof(label), "Median %s (ms):", name);
+    table_fixed(out, label, series->median_ms);
+    for (size_t i = 0; i < report->config->percentile_count; i++) {
+        char p[NUM_TEXT_MAX];
+        num_format_short(p, report->config->percentiles[i]);
+        snprintf(label, sizeof(label), "P%s %s (ms):", p, name);
+        table_fixed(out, label, series->percentiles_ms[i]);
+    }
 }
 
 static void metric_block(const struct run_report *report, enum metric_id metric, struct buf *out)
@@ -96,29 +186,21 @@ static void metric_block(const struct run_report *report, enum metric_id metric,
         [METRIC_E2EL_INCLUDING_CLIENT_QUEUE] = {"Queue-inclusive End-to-end Latency",
                                                 "E2EL incl. Client Queue"},
     };
-    const struct series_stats *series = report_series(report, metric);
-    const char *name = TEXTS[metric].name;
-    char label[128];
     table_title(out, TEXTS[metric].title, '-', TABLE_WIDTH);
-    snprintf(label, sizeof(label), "Mean %s (ms):", name);
-    table_fixed(out, label, series->mean_ms);
-    snprintf(label, sizeof(label), "Median %s (ms):", name);
-    table_fixed(out, label, series->median_ms);
-    for (size_t i = 0; i < report->config->percentile_count; i++) {
-        char p[NUM_TEXT_MAX];
-        num_format_short(p, report->config->percentiles[i]);
-        snprintf(label, sizeof(label), "P%s %s (ms):", p, name);
-        table_fixed(out, label, series->percentiles_ms[i]);
-    }
+    series_rows(report, TEXTS[metric].name, report_series(report, metric), out);
 }
 
 void console_table(const struct run_report *report, struct buf *out)
 {
-    table_title(out, " Serving Benchmark Result ", '=', TABLE_WIDTH);
+    const char *title =
+        report->pooling ? " Embedding/Pooling Benchmark Result " : " Serving Benchmark Result ";
+    table_title(out, title, '=', TABLE_WIDTH);
     main_rows(report, out);
+    probe_block(report, out);
     for (enum metric_id metric = 0; metric < METRIC_COUNT; metric++)
         if (report_shows_metric(report, metric))
             metric_block(report, metric, out);
+    server_block(report, out);
     table_title(out, "", '=', TABLE_WIDTH);
 }
 
@@ -182,6 +264,31 @@ void console_steady(const struct run_report *report, struct buf *out)
     table_title(out, "", '=', STEADY_WIDTH);
 }
 
+void console_tokens(const struct run_report *report, struct buf *out)
+{
+    const struct summary *s = report->summary;
+    const struct per_token *p = &s->per_token;
+    bool tokens = !report->pooling && report_has_tokens(report);
+    if (tokens && p->mean_tokens_per_event >= 1.005 && p->itl.percentiles_ms != NULL) {
+        table_title(out, "Tokens per Event", '-', TABLE_WIDTH);
+        table_fixed(out, "Mean tokens per event:", p->mean_tokens_per_event);
+        table_uint(out, "Max tokens per event:", p->max_tokens_per_event);
+        series_rows(report, "ITL per token", &p->itl, out);
+    }
+    if (tokens && s->reasoning.requests > 0) {
+        table_title(out, "Reasoning", '-', TABLE_WIDTH);
+        table_uint(out, "Requests with reasoning:", s->reasoning.requests);
+        table_uint(out, "Requests without answer:", s->reasoning.without_answer);
+        table_fixed(out, "Reasoning share of token events (%):", 100.0 * s->reasoning.event_share);
+        series_rows(report, "TTFA", &s->reasoning.ttfa, out);
+    }
+    if (s->total_cached_tokens > 0) {
+        table_title(out, "Prompt Cache", '-', TABLE_WIDTH);
+        table_uint(out, "Cached input tokens:", s->total_cached_tokens);
+        table_fixed(out, "Cached share of input (%):", 100.0 * s->cached_token_share);
+    }
+}
+
 void console_queue(const struct run_report *report, struct buf *out)
 {
     if (!isfinite(report->config->request_rate) && report->config->ramp_up_strategy == RAMP_UP_NONE)
@@ -211,9 +318,7 @@ void console_measurement(const struct run_report *report, struct buf *out)
         [STAMP_KERNEL] = "kernel", [STAMP_USER] = "user", [STAMP_MIXED] = "mixed"};
     const struct client_stats *c = report->client;
     char rule[400] = "";
-    enum verdict verdict =
-        client_verdict(c, report->summary->series[SERIES_TTFT].mean_ms,
-                       report->summary->series[SERIES_ITL].mean_ms, rule, sizeof(rule));
+    enum verdict verdict = report_verdict(report, rule, sizeof(rule));
     table_title(out, "Measurement", '-', TABLE_WIDTH);
     lag_row(out, "Receive lag P50", hist_percentile_ns(&c->receive_lag, 50));
     lag_row(out, "Receive lag P99", hist_percentile_ns(&c->receive_lag, 99));
@@ -242,6 +347,7 @@ bool console_print(const struct run_report *report, FILE *file, struct error *er
     console_failures(report, &out);
     console_table(report, &out);
     console_steady(report, &out);
+    console_tokens(report, &out);
     console_queue(report, &out);
     console_measurement(report, &out);
     bool ok = table_write(file, buf_sv(&out), err);

@@ -80,6 +80,11 @@ static void write_column(struct js_writer *w, const struct run_report *report, e
     }
 }
 
+/* Python writes four of them for pooling, the Rust tool one more. */
+static const enum column POOLING_COLUMNS[] = {INPUT_LENS, LATENCIES, QUEUE_TIMES, ERRORS,
+                                              START_TIMES};
+enum { POOLING_COLUMN_COUNT = sizeof(POOLING_COLUMNS) / sizeof(POOLING_COLUMNS[0]) };
+
 void detail_requests(struct fields *f, const struct run_report *report)
 {
     static const char *const NAMES[COLUMN_COUNT] = {
@@ -93,7 +98,9 @@ void detail_requests(struct fields *f, const struct run_report *report)
         [GENERATED_TEXTS] = "generated_texts",
         [ERRORS] = "errors",
     };
-    for (enum column column = 0; column < COLUMN_COUNT; column++) {
+    size_t columns = report->pooling ? (size_t)POOLING_COLUMN_COUNT : (size_t)COLUMN_COUNT;
+    for (size_t at = 0; at < columns; at++) {
+        enum column column = report->pooling ? POOLING_COLUMNS[at] : (enum column)at;
         if (!fields_key(f, NAMES[column]))
             continue;
         js_begin_array(&f->w);
@@ -182,6 +189,8 @@ enum client_column {
     EVENTS,
     MERGED_EVENTS,
     MERGED_BOUNDS,
+    REASONING_EVENTS,
+    TLS_TIMES,
     CLIENT_COLUMN_COUNT,
 };
 
@@ -202,9 +211,13 @@ static void write_client_column(struct js_writer *w, const struct run_report *re
         js_double(w, since_start_s(report, r->end_ns));
         break;
     case ANSWER_TTFTS:
-        js_double(w, r->answer_first_ns > r->start_ns
-                         ? (double)(r->answer_first_ns - r->start_ns) / 1e9
-                         : 0.0);
+        js_double(w, record_ttfa_s(r) > 0.0 ? record_ttfa_s(r) : 0.0);
+        break;
+    case REASONING_EVENTS:
+        js_uint(w, r->reasoning_events);
+        break;
+    case TLS_TIMES:
+        js_double(w, (double)r->tls_ns / 1e9);
         break;
     case CLIENT_INPUT_LENS:
         js_uint(w, r->prompt_len);
@@ -232,13 +245,24 @@ static void write_client_column(struct js_writer *w, const struct run_report *re
 void detail_client(struct js_writer *w, const struct run_report *report)
 {
     static const char *const NAMES[CLIENT_COLUMN_COUNT] = {
-        [CONNECT_TIMES] = "connect_times", [SEND_LAGS] = "send_lags",
-        [DUE_TIMES] = "due_times",         [END_TIMES] = "end_times",
-        [ANSWER_TTFTS] = "answer_ttfts",   [CLIENT_INPUT_LENS] = "client_input_lens",
-        [CACHED_TOKENS] = "cached_tokens", [EVENTS] = "token_events",
-        [MERGED_EVENTS] = "merged_events", [MERGED_BOUNDS] = "merged_bounds",
+        [CONNECT_TIMES] = "connect_times",
+        [SEND_LAGS] = "send_lags",
+        [DUE_TIMES] = "due_times",
+        [END_TIMES] = "end_times",
+        [ANSWER_TTFTS] = "answer_ttfts",
+        [CLIENT_INPUT_LENS] = "client_input_lens",
+        [CACHED_TOKENS] = "cached_tokens",
+        [EVENTS] = "token_events",
+        [MERGED_EVENTS] = "merged_events",
+        [MERGED_BOUNDS] = "merged_bounds",
+        [REASONING_EVENTS] = "reasoning_events",
+        [TLS_TIMES] = "tls_times",
     };
     for (enum client_column column = 0; column < CLIENT_COLUMN_COUNT; column++) {
+        bool idle = (column == TLS_TIMES && report->client->tls_handshakes == 0) ||
+                    (column == REASONING_EVENTS && report->summary->reasoning.requests == 0);
+        if (idle)
+            continue;
         js_key(w, NAMES[column]);
         js_begin_array(w);
         for (size_t i = 0; i < report->count; i++)

@@ -89,6 +89,24 @@ void fields_metadata(struct fields *f)
     f->placed = true;
 }
 
+void fields_text(struct fields *f, const char *name, const char *text)
+{
+    if (fields_key(f, name))
+        js_cstring(&f->w, text);
+}
+
+void fields_uint(struct fields *f, const char *name, uint64_t value)
+{
+    if (fields_key(f, name))
+        js_uint(&f->w, value);
+}
+
+void fields_double(struct fields *f, const char *name, double value)
+{
+    if (fields_key(f, name))
+        js_double(&f->w, value);
+}
+
 void fields_end(struct fields *f)
 {
     settle(f);

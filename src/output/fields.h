@@ -26,6 +26,10 @@ void fields_begin(struct fields *f, struct buf *out, const struct config_pairs *
 /* True: write the value now.  False: metadata took the key, write nothing. */
 bool fields_key(struct fields *f, const char *name);
 void fields_metadata(struct fields *f);
+/* A key with its value; NULL writes null. */
+void fields_text(struct fields *f, const char *name, const char *text);
+void fields_uint(struct fields *f, const char *name, uint64_t value);
+void fields_double(struct fields *f, const char *name, double value);
 void fields_end(struct fields *f);
 
 #endif

@@ -8,7 +8,22 @@
 
 bool report_has_tokens(const struct run_report *report)
 {
-    return report->has_tokenizer || report->summary->output_from_usage > 0;
+    const struct summary *s = report->summary;
+    return report->has_tokenizer ||
+           (report->pooling ? s->input_from_usage : s->output_from_usage) > 0;
+}
+
+bool report_has_probes(const struct run_report *report)
+{
+    return report->probe != NULL && report->probe->completed > 0;
+}
+
+enum verdict report_verdict(const struct run_report *report, char *rule, size_t rule_cap)
+{
+    /* What a pooling request waits for is its whole reply. */
+    const struct series_stats *series = report->summary->series;
+    double first_ms = series[report->pooling ? SERIES_E2EL : SERIES_TTFT].mean_ms;
+    return client_verdict(report->client, first_ms, series[SERIES_ITL].mean_ms, rule, rule_cap);
 }
 
 bool report_shows_metric(const struct run_report *report, enum metric_id metric)
@@ -20,7 +35,7 @@ bool report_shows_metric(const struct run_report *report, enum metric_id metric)
     case METRIC_TTFT:
     case METRIC_TPOT:
     case METRIC_ITL:
-        return report_has_tokens(report);
+        return !report->pooling && report_has_tokens(report);
     case METRIC_CLIENT_QUEUE_TIME:
         return config->max_concurrency > 0;
     case METRIC_E2EL_INCLUDING_CLIENT_QUEUE:

@@ -12,6 +12,11 @@ bool report_has_tokens(const struct run_report *report);
 bool report_shows_metric(const struct run_report *report, enum metric_id metric);
 const struct series_stats *report_series(const struct run_report *report, enum metric_id metric);
 
+/* Probes were sent and one at least was answered. */
+bool report_has_probes(const struct run_report *report);
+/* The client's verdict on its own figures. */
+enum verdict report_verdict(const struct run_report *report, char *rule, size_t rule_cap);
+
 /* Why a request failed, never empty for one; "" for a success. */
 struct sv report_error_text(const struct record *r);
 /* Appends a text that came from outside with the API key and all header values replaced by "***". */

@@ -8,22 +8,11 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "json/writer.h"
 #include "output/detail.h"
+#include "output/extra.h"
 #include "output/fields.h"
 #include "output/report_priv.h"
-#include "json/writer.h"
-
-static void put_text(struct fields *f, const char *name, const char *text)
-{
-    if (fields_key(f, name))
-        js_cstring(&f->w, text);
-}
-
-static void put_uint(struct fields *f, const char *name, uint64_t value)
-{
-    if (fields_key(f, name))
-        js_uint(&f->w, value);
-}
 
 /* Settings whose zero means "not set". */
 static void put_uint_or_null(struct fields *f, const char *name, uint64_t value)
@@ -36,19 +25,13 @@ static void put_uint_or_null(struct fields *f, const char *name, uint64_t value)
         js_null(&f->w);
 }
 
-static void put_double(struct fields *f, const char *name, double value)
-{
-    if (fields_key(f, name))
-        js_double(&f->w, value);
-}
-
 /* Python's flag takes whole numbers and writes them without a point. */
 static void put_whole(struct fields *f, const char *name, double value)
 {
     if (value >= 0.0 && value < 1e15 && value == floor(value))
-        put_uint(f, name, (uint64_t)value);
+        fields_uint(f, name, (uint64_t)value);
     else
-        put_double(f, name, value);
+        fields_double(f, name, value);
 }
 
 static const char *ramp_name(enum ramp_up strategy)
@@ -61,20 +44,20 @@ static void put_settings(struct fields *f, const struct run_report *report)
     const struct config *config = report->config;
     char date[16];
     report_date(report->date, date);
-    put_text(f, "date", date);
-    put_text(f, "endpoint_type", config->backend);
-    put_text(f, "backend", config->backend);
-    put_text(f, "label", config->label);
-    put_text(f, "model_id", report->model_id);
-    put_text(f, "tokenizer_id", report->tokenizer_id);
-    put_uint(f, "num_prompts", config->num_prompts);
+    fields_text(f, "date", date);
+    fields_text(f, "endpoint_type", config->backend);
+    fields_text(f, "backend", config->backend);
+    fields_text(f, "label", config->label);
+    fields_text(f, "model_id", report->model_id);
+    fields_text(f, "tokenizer_id", report->tokenizer_id);
+    fields_uint(f, "num_prompts", config->num_prompts);
     put_uint_or_null(f, "max_model_len", config->max_model_len);
     fields_metadata(f);
-    put_double(f, "request_rate", config->request_rate);
-    put_double(f, "burstiness", config->burstiness);
+    fields_double(f, "request_rate", config->request_rate);
+    fields_double(f, "burstiness", config->burstiness);
     put_uint_or_null(f, "max_concurrency", config->max_concurrency);
     if (config->ramp_up_strategy != RAMP_UP_NONE) {
-        put_text(f, "ramp_up_strategy", ramp_name(config->ramp_up_strategy));
+        fields_text(f, "ramp_up_strategy", ramp_name(config->ramp_up_strategy));
         put_whole(f, "ramp_up_start_rps", config->ramp_up_start_rps);
         put_whole(f, "ramp_up_end_rps", config->ramp_up_end_rps);
     }
@@ -84,7 +67,7 @@ static void put_goodput(struct fields *f, const struct run_report *report)
 {
     if (!fields_key(f, "request_goodput"))
         return;
-    if (report->config->goodput.any)
+    if (report->config->goodput.any && !report->pooling)
         js_double(&f->w, report->summary->request_goodput);
     else
         js_null(&f->w);
@@ -93,16 +76,24 @@ static void put_goodput(struct fields *f, const struct run_report *report)
 static void put_totals(struct fields *f, const struct run_report *report)
 {
     const struct summary *s = report->summary;
-    put_double(f, "duration", s->duration_s);
-    put_uint(f, "completed", s->completed);
-    put_uint(f, "failed", s->failed);
-    put_uint(f, "total_input_tokens", s->total_input_tokens);
-    put_uint(f, "total_output_tokens", s->total_output_tokens);
-    put_double(f, "request_throughput", s->request_throughput);
+    fields_double(f, "duration", s->duration_s);
+    fields_uint(f, "completed", s->completed);
+    fields_uint(f, "failed", s->failed);
+    fields_uint(f, "total_input_tokens", s->total_input_tokens);
+    if (report->pooling) {
+        fields_uint(f, "total_input_sequences", s->total_input_sequences);
+        fields_double(f, "request_throughput", s->request_throughput);
+        fields_double(f, "input_sequence_throughput", s->input_sequence_throughput);
+        fields_double(f, "total_token_throughput", s->total_token_throughput);
+        put_goodput(f, report);
+        return;
+    }
+    fields_uint(f, "total_output_tokens", s->total_output_tokens);
+    fields_double(f, "request_throughput", s->request_throughput);
     put_goodput(f, report);
-    put_double(f, "input_throughput", s->input_throughput);
-    put_double(f, "output_throughput", s->output_throughput);
-    put_double(f, "total_token_throughput", s->total_token_throughput);
+    fields_double(f, "input_throughput", s->input_throughput);
+    fields_double(f, "output_throughput", s->output_throughput);
+    fields_double(f, "total_token_throughput", s->total_token_throughput);
 }
 
 static void put_rps_changes(struct fields *f, const struct run_report *report)
@@ -135,16 +126,16 @@ static void put_metric(struct fields *f, const struct run_report *report, enum m
     const char *name = config_metric_name(metric);
     char key[128];
     snprintf(key, sizeof(key), "mean_%s_ms", name);
-    put_double(f, key, series->mean_ms);
+    fields_double(f, key, series->mean_ms);
     snprintf(key, sizeof(key), "median_%s_ms", name);
-    put_double(f, key, series->median_ms);
+    fields_double(f, key, series->median_ms);
     snprintf(key, sizeof(key), "std_%s_ms", name);
-    put_double(f, key, series->std_ms);
+    fields_double(f, key, series->std_ms);
     for (size_t i = 0; i < report->config->percentile_count; i++) {
         char p[NUM_TEXT_MAX];
         num_format_short(p, report->config->percentiles[i]);
         snprintf(key, sizeof(key), "p%s_%s_ms", p, name);
-        put_double(f, key, series->percentiles_ms[i]);
+        fields_double(f, key, series->percentiles_ms[i]);
     }
 }
 
@@ -201,7 +192,7 @@ static void put_steady(struct fields *f, const struct run_report *report)
     member_double(w, "median_ttft_ms", st->median_ttft_ms);
     js_key(w, "percentiles_ttft_ms");
     js_begin_array(w);
-    for (size_t i = 0; i < report->config->percentile_count; i++) {
+    for (size_t i = 0; i < report->config->percentile_count && !report->pooling; i++) {
         js_begin_array(w);
         js_double(w, report->config->percentiles[i]);
         js_double(w, st->percentiles_ttft_ms[i]);
@@ -243,6 +234,10 @@ static void write_observations(struct js_writer *w, const struct client_stats *c
     member_lag(w, "receive_lag_us", &c->receive_lag);
     member_lag(w, "send_lag_us", &c->send_lag);
     member_lag(w, "connect_us", &c->connect_time);
+    if (c->tls_handshakes > 0) {
+        member_uint(w, "tls_handshakes", c->tls_handshakes);
+        member_double(w, "mean_tls_us", (double)c->tls_total_ns / (double)c->tls_handshakes / 1e3);
+    }
     member_double(w, "merged_read_share", share(c->merged_reads, c->event_reads));
     member_double(w, "merged_event_share", share(c->merged_events, c->token_events));
     member_double(w, "longest_stall_ms", (double)c->longest_stall_ns / 1e6);
@@ -260,9 +255,7 @@ static void write_observations(struct js_writer *w, const struct client_stats *c
 static void write_verdict(struct js_writer *w, const struct run_report *report)
 {
     char rule[400] = "";
-    enum verdict verdict =
-        client_verdict(report->client, report->summary->series[SERIES_TTFT].mean_ms,
-                       report->summary->series[SERIES_ITL].mean_ms, rule, sizeof(rule));
+    enum verdict verdict = report_verdict(report, rule, sizeof(rule));
     js_key(w, "verdict");
     js_cstring(w, verdict_name(verdict));
     js_key(w, "verdict_rule");
@@ -285,12 +278,14 @@ static void put_client(struct fields *f, const struct run_report *report)
     for (enum failure_kind kind = FAILURE_NONE + 1; kind < FAILURE_COUNT; kind++)
         member_uint(w, failure_name(kind), s->failures[kind]);
     js_end_object(w);
-    js_key(w, "output_tokens_from");
-    js_begin_object(w);
-    member_uint(w, "usage", s->output_from_usage);
-    member_uint(w, "text", s->output_from_text);
-    member_uint(w, "fallback", s->output_from_fallback);
-    js_end_object(w);
+    if (!report->pooling) {
+        js_key(w, "output_tokens_from");
+        js_begin_object(w);
+        member_uint(w, "usage", s->output_from_usage);
+        member_uint(w, "text", s->output_from_text);
+        member_uint(w, "fallback", s->output_from_fallback);
+        js_end_object(w);
+    }
     if (report->config->save_detailed)
         detail_client(w, report);
     js_end_object(w);
@@ -306,22 +301,26 @@ void result_json(const struct run_report *report, struct buf *out)
     put_totals(&f, report);
     if (detailed)
         detail_requests(&f, report);
-    put_double(&f, "max_output_tokens_per_s", s->max_output_tokens_per_s);
-    put_uint(&f, "max_concurrent_requests", s->max_concurrent_requests);
-    put_double(&f, "rtfx", 0.0); /* no audio backend sends audio yet */
+    if (!report->pooling) {
+        fields_double(&f, "max_output_tokens_per_s", s->max_output_tokens_per_s);
+        fields_uint(&f, "max_concurrent_requests", s->max_concurrent_requests);
+        fields_double(&f, "rtfx", s->rtfx);
+    }
     detail_failures(&f, report);
     if (detailed)
         detail_server_times(&f, report);
+    extra_probe(&f, report);
     put_rps_changes(&f, report);
+    extra_server(&f, report);
     for (enum metric_id metric = 0; metric < METRIC_COUNT; metric++)
         if (report_shows_metric(report, metric))
             put_metric(&f, report, metric);
     put_steady(&f, report);
-    put_uint(&f, "num_requests_sent", s->sent);
-    put_uint(&f, "exact_max_concurrent_requests", s->exact_max_concurrent_requests);
-    put_double(&f, "exact_max_output_tokens_per_s", s->exact_max_output_tokens_per_s);
-    if (s->has_cached_tokens)
-        put_uint(&f, "total_cached_tokens", s->total_cached_tokens);
+    fields_uint(&f, "num_requests_sent", s->sent);
+    fields_uint(&f, "exact_max_concurrent_requests", s->exact_max_concurrent_requests);
+    if (!report->pooling)
+        fields_double(&f, "exact_max_output_tokens_per_s", s->exact_max_output_tokens_per_s);
+    extra_tokens(&f, report);
     if (report->interrupted && fields_key(&f, "interrupted"))
         js_bool(&f.w, true);
     put_client(&f, report);

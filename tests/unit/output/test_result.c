@@ -173,7 +173,8 @@ static void test_every_optional_key_has_its_place(void **state)
                 "std_e2el_including_client_queue_ms p99.9_e2el_including_client_queue_ms "
                 "p50_e2el_including_client_queue_ms "
                 "steady_state num_requests_sent exact_max_concurrent_requests "
-                "exact_max_output_tokens_per_s total_cached_tokens interrupted client ");
+                "exact_max_output_tokens_per_s total_cached_tokens cached_token_share "
+                "interrupted client ");
     const char *text = buf_cstr(&out);
     assert_has(text, "\"gpu\":\"a100\",\"request_rate\":2.0,");
     assert_has(text, "\"ramp_up_strategy\":\"linear\",\"ramp_up_start_rps\":5,"
