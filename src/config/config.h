@@ -58,10 +58,10 @@ struct config {
     struct config_pairs headers;
     bool insecure;
     bool no_proxy;
-    const char *unix_socket; /* NULL: TCP */
-    const char *ca_file;     /* NULL: the system's trust store */
-    const char *cert_file;   /* client certificate; NULL none */
-    const char *key_file;    /* NULL: in cert_file */
+    const char *unix_socket;       /* NULL: TCP */
+    const char *ca_file;           /* NULL: the system's trust store */
+    const char *cert_file;         /* client certificate; NULL none */
+    const char *key_file;          /* NULL: in cert_file */
     const char *model;             /* NULL: first of /v1/models; filled in by discovery */
     const char *served_model_name; /* NULL: model */
     const char *api_key;           /* OPENAI_API_KEY, NULL when unset or empty; never printed */
@@ -102,6 +102,37 @@ struct config {
     double random_cache_hit_fraction;
     double random_cache_ratio;
     int64_t custom_output_len; /* -1: per line */
+    bool custom_client_side_data;
+    uint64_t random_batch_size;
+    bool no_reranker;
+    bool multimodal_chat; /* --enable-multimodal-chat */
+    uint64_t mm_base_items;
+    double mm_items_ratio;
+    const char *mm_limits;       /* JSON object */
+    const char *mm_buckets;      /* Python's dict syntax */
+    int64_t sharegpt_output_len; /* -1: the length of the recorded answer */
+    uint64_t sonnet_input_len;
+    uint64_t sonnet_output_len;
+    uint64_t sonnet_prefix_len;
+    uint64_t prefix_repetition_prefix_len;
+    uint64_t prefix_repetition_suffix_len;
+    uint64_t prefix_repetition_num_prefixes;
+    uint64_t prefix_repetition_output_len;
+    uint64_t spec_bench_output_len;
+    const char *spec_bench_category; /* NULL: all */
+    const char *speed_bench_subset;
+    const char *speed_bench_category; /* NULL: all */
+    uint64_t speed_bench_output_len;
+    uint64_t speed_bench_max_input_len; /* 0: no limit */
+    uint64_t trace_chunk_size;
+    double trace_sec_multiplier;
+    const char *trace_timestamp; /* keys of a line of the trace */
+    const char *trace_input_length;
+    const char *trace_output_length;
+    const char *trace_hash_ids;
+    bool self_timed_given;     /* --self-timed or --no-self-timed was */
+    bool self_timed;           /* after config_check: due times come from the data set */
+    const char *save_workload; /* NULL: not saved */
 
     /* traffic */
     double request_rate;      /* HUGE_VAL: no pacing */

@@ -85,7 +85,9 @@ static bool check_traffic(const struct config *config, struct error *err)
     if (!check_positive("--burstiness", config->burstiness, err)) {
         return false;
     }
-    if (config->num_prompts == 0) {
+    bool all_rows = strncmp(config->dataset_name, "custom", 6) == 0 ||
+                    strncmp(config->dataset_name, "sp", 2) == 0; /* spec_bench, speed_bench */
+    if (config->num_prompts == 0 && !all_rows) {
         return error_set(err, E_CONFIG, "--num-prompts: '0' leaves nothing to send");
     }
     return check_positive("--request-rate", config->request_rate, err);
@@ -179,33 +181,136 @@ static bool check_sampling(struct config *config, struct error *err)
     return true;
 }
 
+/* Data sets that read no file, and those that cannot do without one. */
+static bool check_dataset_path(const struct config *config, struct error *err)
+{
+    static const char *const makers[] = {"random", "random-mm", "random-rerank",
+                                         "prefix_repetition", "prefix-repetition"};
+    static const char *const readers[] = {
+        "sharegpt",   "burstgpt",    "custom_image", "custom_mm",   "custom_audio",
+        "spec_bench", "speed_bench", "speed-bench",  "timed_trace", "workload"};
+    const char *name = config->dataset_name;
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        if (is(name, makers[i]) && config->dataset_path != NULL) {
+            return error_set(err, E_CONFIG,
+                             "--dataset-path: '%s' does not go with --dataset-name %s, which reads "
+                             "no file",
+                             config->dataset_path, name);
+        }
+    }
+    for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
+        if (is(name, readers[i]) && config->dataset_path == NULL) {
+            return error_set(err, E_CONFIG, "--dataset-name %s: needs --dataset-path; a local file",
+                             name);
+        }
+    }
+    if (is(name, "custom") && config->dataset_path == NULL) {
+        return error_set(err, E_CONFIG,
+                         "--dataset-name custom: needs --dataset-path; a .jsonl file with one "
+                         "{\"prompt\": ...} a line");
+    }
+    bool jsonl = strncmp(name, "custom", 6) == 0;
+    if (jsonl && !sv_ends(sv_from(config->dataset_path), SV_LIT(".jsonl"))) {
+        return error_set(err, E_CONFIG,
+                         "--dataset-path: '%s' must end in .jsonl for --dataset-name %s",
+                         config->dataset_path, name);
+    }
+    return true;
+}
+
+/* Backends that read prompts without generating. */
+static bool is_pooling(const char *backend)
+{
+    return strstr(backend, "embeddings") != NULL || is(backend, "vllm-pooling") ||
+           is(backend, "vllm-rerank");
+}
+
+/* CLI.md 3, rules 15, 17, 18, 20. */
+static bool check_dataset_backend(const struct config *config, struct error *err)
+{
+    const char *name = config->dataset_name;
+    bool rerank = is(name, "random-rerank");
+    if (is(name, "random-mm") && !is(config->backend, "openai-chat") &&
+        !is(config->backend, "openai-audio")) {
+        return error_set(err, E_CONFIG,
+                         "--dataset-name random-mm: does not go with --backend '%s'; use "
+                         "openai-chat",
+                         config->backend);
+    }
+    if (config->random_batch_size > 1 && !rerank && !is_pooling(config->backend)) {
+        return error_set(err, E_CONFIG,
+                         "--random-batch-size: does not go with --backend '%s'; only pooling "
+                         "backends take several inputs in a request",
+                         config->backend);
+    }
+    if (rerank && !is_pooling(config->backend)) {
+        return error_set(err, E_CONFIG,
+                         "--dataset-name random-rerank: does not go with --backend '%s'; use a "
+                         "pooling backend, e.g. vllm-rerank",
+                         config->backend);
+    }
+    if (rerank && config->no_reranker &&
+        (config->num_prompts < 2 || config->random_batch_size < 2)) {
+        return error_set(err, E_CONFIG,
+                         "--no-reranker: needs --num-prompts and --random-batch-size of at least "
+                         "2; the query takes one place in each");
+    }
+    if (strncmp(name, "prefix", 6) == 0 &&
+        config->prefix_repetition_num_prefixes > config->num_prompts) {
+        return error_set(err, E_CONFIG,
+                         "--prefix-repetition-num-prefixes: %llu prefixes are more than the "
+                         "%llu prompts",
+                         (unsigned long long)config->prefix_repetition_num_prefixes,
+                         (unsigned long long)config->num_prompts);
+    }
+    return true;
+}
+
+/* CLI.md 3, rule 25. */
+static bool check_self_timed(struct config *config, struct error *err)
+{
+    bool trace = is(config->dataset_name, "timed_trace");
+    if (trace && !is(config->backend, "openai") && !is(config->backend, "vllm")) {
+        return error_set(err, E_CONFIG,
+                         "--dataset-name timed_trace: does not go with --backend '%s'; use openai "
+                         "or vllm",
+                         config->backend);
+    }
+    if (!trace && !is(config->dataset_name, "workload")) {
+        if (config->self_timed_given) {
+            return error_set(err, E_CONFIG,
+                             "--%s: does not go with --dataset-name %s; only timed_trace and "
+                             "workload have times of their own",
+                             config->self_timed ? "self-timed" : "no-self-timed",
+                             config->dataset_name);
+        }
+        config->self_timed = false;
+        return true;
+    }
+    config->ignore_eos = config->ignore_eos || trace;
+    const char *flag = !config->self_timed                        ? NULL
+                       : isfinite(config->request_rate)           ? "--request-rate"
+                       : config->burstiness != 1.0                ? "--burstiness"
+                       : config->ramp_up_strategy != RAMP_UP_NONE ? "--ramp-up-strategy"
+                                                                  : NULL;
+    if (flag != NULL) {
+        return error_set(err, E_CONFIG,
+                         "%s: does not go with --dataset-name %s, which has times of its own; "
+                         "--no-self-timed lets the rate decide",
+                         flag, config->dataset_name);
+    }
+    return true;
+}
+
 static bool check_dataset(struct config *config, struct error *err)
 {
     bool random = is(config->dataset_name, "random");
-    if (random && is_generative(config->backend)) {
+    if ((random || is(config->dataset_name, "random-mm")) && is_generative(config->backend)) {
         config->ignore_eos = true;
     }
-    if (random && config->dataset_path != NULL) {
-        return error_set(err, E_CONFIG,
-                         "--dataset-path: '%s' does not go with --dataset-name random, which reads "
-                         "no file",
-                         config->dataset_path);
-    }
-    if (is(config->dataset_name, "custom")) {
-        if (config->dataset_path == NULL) {
-            return error_set(err, E_CONFIG,
-                             "--dataset-name custom: needs --dataset-path; a .jsonl file with one "
-                             "{\"prompt\": ...} a line");
-        }
-        if (!sv_ends(sv_from(config->dataset_path), SV_LIT(".jsonl"))) {
-            return error_set(err, E_CONFIG,
-                             "--dataset-path: '%s' must end in .jsonl for --dataset-name custom",
-                             config->dataset_path);
-        }
-        if (!config->skip_chat_template) {
-            config_warn(config, "prompts of the custom data set are sent as they are: this version "
-                                "renders no chat template (--skip-chat-template says the same)");
-        }
+    if (!check_dataset_path(config, err) || !check_dataset_backend(config, err) ||
+        !check_self_timed(config, err)) {
+        return false;
     }
     if (config->prompt_token_ids && !random) {
         return error_set(err, E_CONFIG,
@@ -273,10 +378,16 @@ static void apply_lengths(struct config *config)
 {
     if (config->input_len >= 0) {
         config->random_input_len = (uint64_t)config->input_len;
+        config->sonnet_input_len = (uint64_t)config->input_len;
     }
     if (config->output_len >= 0) {
         config->random_output_len = (uint64_t)config->output_len;
         config->custom_output_len = config->output_len;
+        config->sharegpt_output_len = config->output_len;
+        config->sonnet_output_len = (uint64_t)config->output_len;
+        config->prefix_repetition_output_len = (uint64_t)config->output_len;
+        config->spec_bench_output_len = (uint64_t)config->output_len;
+        config->speed_bench_output_len = (uint64_t)config->output_len;
     }
 }
 

@@ -420,5 +420,7 @@ bool config_parse(struct config *config, int argc, char **argv, struct option_pa
     }
     config->address_given = option_given(parser, "host") > 0 || option_given(parser, "port") > 0 ||
                             option_given(parser, "base-url") > 0;
+    config->self_timed_given =
+        option_given(parser, "self-timed") > 0 || option_given(parser, "no-self-timed") > 0;
     return true;
 }

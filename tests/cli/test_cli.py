@@ -27,7 +27,7 @@ REFUSALS = [
     (["--backend", "vlm"], ["--backend", "'vlm'", "'vllm'"]),
     (["--backend", "tgi"], ["--backend", "'tgi'", "openai-chat"]),
     (["--backend", "vllm-pooling"], ["--backend", "'vllm-pooling'", "not supported"]),
-    (["--dataset-name", "sharegpt"], ["--dataset-name", "'sharegpt'", "not supported"]),
+    (["--dataset-name", "hf"], ["--dataset-name", "'hf'", "not supported"]),
     (["--dataset-name", "randon"], ["--dataset-name", "'randon'", "'random'"]),
     (["--dataset-name", "custom"], ["custom", "--dataset-path"]),
     (["--dataset-name", "custom", "--dataset-path", "a.txt"], ["--dataset-path", "'a.txt'"]),

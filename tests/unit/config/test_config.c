@@ -381,9 +381,6 @@ static void test_data_sets_have_their_own_rules(void **state)
 {
     (void)state;
     struct config c;
-    accept(&c, "--dataset-name|custom|--dataset-path|a.jsonl");
-    assert_true(warned(&c, "no chat template"));
-    config_done(&c);
     accept(&c, "--dataset-name|custom|--dataset-path|a.jsonl|--skip-chat-template|"
                "--temperature|0");
     assert_int_equal(c.warning_count, 0);
@@ -391,6 +388,21 @@ static void test_data_sets_have_their_own_rules(void **state)
     refuse("--dataset-name|custom", "custom", "--dataset-path");
     refuse("--dataset-name|custom|--dataset-path|a.json", "--dataset-path", "'a.json'");
     refuse("--dataset-path|a.jsonl", "--dataset-path", "'a.jsonl'");
+    refuse("--dataset-name|prefix_repetition|--dataset-path|a", "--dataset-path", "'a'");
+    refuse("--dataset-name|sharegpt", "sharegpt", "--dataset-path");
+    refuse("--dataset-name|random-mm", "random-mm", "openai-chat");
+    refuse("--dataset-name|prefix_repetition|--num-prompts|3", "num-prefixes", "10");
+    refuse("--self-timed", "--self-timed", "timed_trace");
+    refuse("--dataset-name|timed_trace|--dataset-path|a|--request-rate|3", "--request-rate",
+           "--no-self-timed");
+    refuse("--dataset-name|timed_trace|--dataset-path|a|--backend|openai-chat", "timed_trace",
+           "openai-chat");
+    accept(&c, "--dataset-name|timed_trace|--dataset-path|a");
+    assert_true(c.self_timed && c.ignore_eos);
+    config_done(&c);
+    accept(&c, "--dataset-name|timed_trace|--dataset-path|a|--self-timed|--no-self-timed");
+    assert_false(c.self_timed);
+    config_done(&c);
     refuse("--dataset-name|custom|--dataset-path|a.jsonl|--prompt-token-ids", "--prompt-token-ids",
            "custom");
     refuse("--random-cache-hit-fraction|0.5|--random-cache-ratio|0.5",
@@ -398,7 +410,7 @@ static void test_data_sets_have_their_own_rules(void **state)
     refuse("--random-cache-ratio|1.5", "--random-cache-ratio", "'1.5'");
     accept(&c, "--random-cache-hit-fraction|0.5");
     config_done(&c);
-    refuse("--dataset-name|sharegpt", "--dataset-name", "'sharegpt'");
+    refuse("--dataset-name|hf", "--dataset-name", "'hf'");
     refuse("--dataset-name|randon", "--dataset-name", "did you mean 'random'");
 }
 

@@ -65,6 +65,9 @@ static void test_every_flag_of_the_peers_is_a_row(void **state)
         }
         if (flag.aliases.len > 1 && !built_in(flag.name)) {
             struct sv alias = sv_skip(flag.aliases, 2);
+            if (sv_eq(alias, SV_LIT("no-self-timed"))) {
+                continue; /* no other name but the opposite: a row of its own */
+            }
             assert_ptr_equal(option_find(rows, count, alias), option_find(rows, count, flag.name));
         }
     }
