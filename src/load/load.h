@@ -1,8 +1,9 @@
 /* load.h - the load engine: sends a workload's requests on schedule and records what came back.
  * Use: fill a struct load_plan; load_run; read the records and statistics.  load_run starts the worker threads, opens
  * connections where the concurrency is known, starts the clock, and returns when every request has ended.
- * Threads: load_run is called from the main thread, with no other thread running; it takes SIGINT and SIGTERM over while it
- * runs: the first one stops sending and waits for what is in flight, the second one aborts.
+ * Threads: load_run is called from the main thread; it takes SIGINT and SIGTERM over while it runs (every other thread
+ * keeps them blocked): the first one stops sending and waits for what is in flight, the second one aborts.  With a
+ * stop_fd it may be called from any thread.
  * Errors: false only when the run could not start; failed requests are data in their records. */
 #ifndef VB_LOAD_LOAD_H
 #define VB_LOAD_LOAD_H
@@ -44,6 +45,11 @@ struct load_plan {
     /* Called on the calling thread about ten times a second; may be NULL. */
     void (*progress)(void *user, const struct load_progress *progress);
     void *user;
+    /* Called once on the calling thread when the clock has begun to run; may be NULL. */
+    void (*started)(void *user);
+    /* Above 0: an eventfd that aborts the run when it is raised.  Signals are then left alone, so that such a run may go
+     * on in another thread beside the main one. */
+    int stop_fd;
 };
 
 struct load_result {

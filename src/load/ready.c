@@ -20,6 +20,7 @@ static bool send_copies(const struct load_plan *main_plan, uint64_t count,
     plan.id_prefix = NULL;
     plan.text = LOAD_TEXT_NONE;
     plan.progress = NULL;
+    plan.started = NULL;
     bool ok = load_run(&plan, result, err);
     free(order);
     if (ok && result->interrupted) {

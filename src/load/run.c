@@ -29,7 +29,7 @@ struct load {
     struct worker *workers;
     struct load_counters *counters;
     unsigned started; /* threads that run */
-    int signal_fd;    /* SIGINT and SIGTERM, taken over for the run */
+    int signal_fd; /* SIGINT and SIGTERM, taken over for the run; -1 when the plan has a stop_fd */
     sigset_t old_mask;
 };
 
@@ -89,6 +89,12 @@ static void make_records(struct load *load, struct load_result *result)
 static bool take_signals(struct load *load, struct error *err)
 {
     sigset_t signals;
+    if (load->shared.plan->stop_fd > 0) {
+        load->signal_fd = -1;
+        load->shared.changed_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        return load->shared.changed_fd >= 0 ||
+               error_sys(err, E_IO, errno, "cannot wait for client threads");
+    }
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
@@ -133,14 +139,22 @@ static void stop_more(struct load *load)
 /* Until a worker has news, at most a tick; a signal raises the stop level. */
 static void wait_tick(struct load *load)
 {
-    struct pollfd fds[2] = {{.fd = load->signal_fd, .events = POLLIN},
+    int stop_fd = load->shared.plan->stop_fd;
+    bool aborting = atomic_load(&load->shared.stop) == STOP_NOW;
+    /* A raised stop_fd stays raised: once seen it is no longer watched. */
+    int watched = stop_fd <= 0 ? load->signal_fd : aborting ? -1 : stop_fd;
+    struct pollfd fds[2] = {{.fd = watched, .events = POLLIN},
                             {.fd = load->shared.changed_fd, .events = POLLIN}};
     if (poll(fds, 2, TICK_MS) <= 0)
         return;
     struct signalfd_siginfo info;
     uint64_t value;
-    if (read(load->signal_fd, &info, sizeof(info)) == sizeof(info))
+    if (stop_fd > 0 && (fds[0].revents & POLLIN) != 0) {
+        atomic_store(&load->shared.stop, STOP_NOW);
+        wake_all(load);
+    } else if (stop_fd <= 0 && read(load->signal_fd, &info, sizeof(info)) == sizeof(info)) {
         stop_more(load);
+    }
     if (read(load->shared.changed_fd, &value, sizeof(value)) < 0 && errno != EAGAIN)
         usleep(TICK_MS * 1000);
 }
@@ -153,6 +167,8 @@ static void release(struct load *load, struct load_result *result)
     result->start_real_ns = clock_real_ns();
     atomic_store(&load->shared.released, true);
     wake_all(load);
+    if (load->shared.plan->started != NULL)
+        load->shared.plan->started(load->shared.plan->user);
 }
 
 static bool all_finished(const struct load *load)
@@ -221,7 +237,8 @@ static void load_done(struct load *load)
         close(load->signal_fd);
     if (load->shared.changed_fd >= 0)
         close(load->shared.changed_fd);
-    pthread_sigmask(SIG_SETMASK, &load->old_mask, NULL);
+    if (load->shared.plan->stop_fd <= 0)
+        pthread_sigmask(SIG_SETMASK, &load->old_mask, NULL);
 }
 
 bool load_run(const struct load_plan *plan, struct load_result *result, struct error *err)

@@ -89,13 +89,13 @@ static void call_headers(const struct config *config, struct buf *out)
 }
 
 /* One call; a status outside 2xx is an error with the server's message. */
-static bool call(const struct server *s, const char *method, const char *path, struct sv body,
-                 struct fetch_reply *reply, struct error *err)
+static bool call_within(const struct server *s, struct fetch_call request, uint64_t timeout_ns,
+                        struct fetch_reply *reply, struct error *err)
 {
     struct buf headers = {0};
     call_headers(s->config, &headers);
-    struct fetch_call request = {method, sv_from(path), buf_sv(&headers), body};
-    bool ok = fetch(s->pool, &request, CALL_TIMEOUT_NS, reply, err);
+    request.headers = buf_sv(&headers);
+    bool ok = fetch(s->pool, &request, timeout_ns, reply, err);
     buf_done(&headers);
     if (!ok)
         return false;
@@ -103,12 +103,20 @@ static bool call(const struct server *s, const char *method, const char *path, s
         return true;
     struct buf message = {0};
     backend_error_text(buf_sv(&reply->body), &message);
-    error_set(err, E_SERVER, "%s %s://%s%s%s: HTTP %d%s" SV_FMT, method,
-              s->target->tls ? "https" : "http", s->target->authority, s->target->prefix, path,
-              reply->status, message.len > 0 ? ": " : "", SV_ARG(buf_sv(&message)));
+    error_set(err, E_SERVER, "%s %s://%s%s" SV_FMT ": HTTP %d%s" SV_FMT, request.method,
+              s->target->tls ? "https" : "http", s->target->authority, s->target->prefix,
+              SV_ARG(request.path), reply->status, message.len > 0 ? ": " : "",
+              SV_ARG(buf_sv(&message)));
     buf_done(&message);
     fetch_reply_done(reply);
     return false;
+}
+
+static bool call(const struct server *s, const char *method, const char *path, struct sv body,
+                 struct fetch_reply *reply, struct error *err)
+{
+    struct fetch_call request = {.method = method, .path = sv_from(path), .body = body};
+    return call_within(s, request, CALL_TIMEOUT_NS, reply, err);
 }
 
 static bool read_model(struct arena *arena, struct sv body, struct server_model *model,
@@ -135,6 +143,18 @@ bool server_discover(const struct server *s, struct arena *arena, struct server_
     bool ok = read_model(arena, buf_sv(&reply.body), model, err);
     fetch_reply_done(&reply);
     return ok;
+}
+
+bool server_get(const struct server *s, const char *path, uint64_t timeout_ns, struct buf *out,
+                struct error *err)
+{
+    struct fetch_reply reply;
+    struct fetch_call request = {.method = "GET", .path = sv_from(path)};
+    if (!call_within(s, request, timeout_ns, &reply, err))
+        return false;
+    buf_add(out, buf_sv(&reply.body));
+    fetch_reply_done(&reply);
+    return true;
 }
 
 bool server_command(const struct server *s, const char *path, struct error *err)
