@@ -142,6 +142,7 @@ struct config {
     double ramp_up_start_rps; /* both NaN when not given */
     double ramp_up_end_rps;
     uint64_t num_warmups;
+    double probe_request_rate; /* 0: no probes */
     uint64_t ready_check_timeout_s; /* 0: no ready check */
     bool disable_tqdm;
     bool dry_run;

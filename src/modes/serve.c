@@ -14,8 +14,10 @@
 #include "datasets/dataset.h"
 #include "load/align.h"
 #include "load/load.h"
+#include "load/probe.h"
 #include "load/ready.h"
 #include "load/schedule.h"
+#include "load/scrape.h"
 #include "load/server.h"
 #include "mock/mock.h"
 #include "net/proxy.h"
@@ -45,6 +47,9 @@ struct serve {
     uint64_t *due_ns;
     struct load_plan plan;
     struct load_result load;
+    struct probe *probe; /* NULL: none asked for; freed when the load has ended */
+    struct probe_stats probe_stats;
+    struct server_stats server_stats;
     struct summary summary;
     struct progress progress;
     struct rps_change *rps_changes;
@@ -371,6 +376,33 @@ static void note_rate_changes(struct serve *s)
     }
 }
 
+static void begin_probes(void *user)
+{
+    struct serve *s = user;
+    if (s->probe != NULL)
+        probe_start(s->probe);
+}
+
+/* The load, with probes beside it when asked for, and the server's counters before and after it. */
+static bool run_between_scrapes(struct serve *s, struct error *err)
+{
+    double probe_rate = s->config->probe_request_rate;
+    struct server_counters before;
+    struct server_counters after;
+    bool counted = scrape_counters(&s->server, &before);
+    if (probe_rate > 0.0) {
+        note(stderr, NOTE_PROBES, probe_rate);
+        s->probe = probe_new(&s->plan, probe_rate);
+        s->plan.started = begin_probes;
+    }
+    bool ok = load_run(&s->plan, &s->load, err);
+    if (s->probe != NULL)
+        probe_stop(s->probe, &s->probe_stats);
+    if (ok && counted && scrape_counters(&s->server, &after))
+        server_stats_make(&before, &after, (double)s->load.duration_ns / 1e9, &s->server_stats);
+    return ok;
+}
+
 static bool run_load(struct serve *s, struct error *err)
 {
     const struct config *config = s->config;
@@ -385,7 +417,7 @@ static bool run_load(struct serve *s, struct error *err)
     }
     progress_begin(&s->progress, stderr, progress_mode_for(stderr, config->disable_tqdm),
                    clock_mono_ns());
-    bool ok = load_run(&s->plan, &s->load, err);
+    bool ok = run_between_scrapes(s, err);
     struct progress_snapshot last = {.total = s->workload.count,
                                      .elapsed_s = (double)s->load.duration_ns / 1e9};
     for (size_t i = 0; i < s->load.count; i++) {
@@ -440,6 +472,7 @@ static void summarize(struct serve *s)
         .goodput_tpot_ms = goodput->given[METRIC_TPOT] ? goodput->limit_ms[METRIC_TPOT] : HUGE_VAL,
         .goodput_e2el_ms = goodput->given[METRIC_E2EL] ? goodput->limit_ms[METRIC_E2EL] : HUGE_VAL,
         .has_tokenizer = s->tokenizer != NULL,
+        .pooling = s->backend->pooling,
         .steady_state = !config->no_steady_state && config->max_concurrency > 0 &&
                         isinf(config->request_rate) && config->ramp_up_strategy == RAMP_UP_NONE,
         .max_concurrency = config->max_concurrency,
@@ -447,6 +480,7 @@ static void summarize(struct serve *s)
         .steady_min_window_s = config->steady_state_min_window_s,
     };
     metrics_summarize(s->load.records, s->load.count, &options, &s->summary);
+    note_warm_cache(stderr, config, &s->summary);
 }
 
 /* The file is written before anything is printed: a reader of stdout that goes away loses nothing. */
@@ -457,12 +491,15 @@ static bool show_results(struct serve *s, struct error *err)
         .model_id = s->config->model,
         .tokenizer_id = s->config->skip_tokenizer_init ? NULL : s->tokenizer_id,
         .has_tokenizer = s->tokenizer != NULL,
+        .pooling = s->backend->pooling,
         .date = time(NULL),
         .records = s->load.records,
         .count = s->load.count,
         .start_ns = s->load.start_ns,
         .summary = &s->summary,
         .client = &s->load.client,
+        .server = &s->server_stats,
+        .probe = s->probe != NULL ? &s->probe_stats : NULL,
         .interrupted = s->load.interrupted,
         .rps_changes = s->rps_changes,
         .rps_change_count = s->rps_change_count,

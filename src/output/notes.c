@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/num.h"
 
@@ -39,6 +40,22 @@ void note_traffic(FILE *file, const struct config *config)
     note(file, "Burstiness factor: %s (%s)", a, burst_kind(config->burstiness));
     num_format_u64(a, config->max_concurrency);
     note(file, "Maximum request concurrency: %s", config->max_concurrency > 0 ? a : "None");
+}
+
+void note_warm_cache(FILE *file, const struct config *config, const struct summary *summary)
+{
+    static const double LIMIT = 0.01;
+    /* Prompts that share a part on purpose are meant to meet the cache. */
+    bool meant = config->random_prefix_len > 0 || config->random_cache_ratio > 0.0 ||
+                 config->random_cache_hit_fraction > 0.0;
+    if (strcmp(config->dataset_name, "random") != 0 || meant ||
+        !(summary->cached_token_share > LIMIT))
+        return;
+    note(file,
+         "warning: the server took %.1f %% of the input tokens from its prefix cache although the "
+         "prompts are random: a warm prefix cache inflates results; use another --seed or reset "
+         "the cache",
+         100.0 * summary->cached_token_share);
 }
 
 void note_dry_run(FILE *file, const struct dry_run_stats *stats)

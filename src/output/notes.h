@@ -4,6 +4,7 @@
 #define VB_OUTPUT_NOTES_H
 
 #include "config/config.h"
+#include "metrics/summary.h"
 
 #include <stdio.h>
 
@@ -24,11 +25,17 @@
 #define NOTE_PROFILER_STOP    "Stopping profiler..."
 #define NOTE_PROFILER_STOPPED "Profiler stopped"
 
+#define NOTE_PROBES           "Probe request rate: %.2f req/s"
+
 /* One line; the newline is added. */
 void note(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Traffic request rate or ramp-up, burstiness factor, maximum request concurrency. */
 void note_traffic(FILE *file, const struct config *config);
+
+/* A warning when the server had more than 1 % of freshly made random prompts in its cache: they came from an earlier
+ * run, and the figures are better than those of new prompts. */
+void note_warm_cache(FILE *file, const struct config *config, const struct summary *summary);
 
 struct dry_run_stats {
     uint64_t prompts;
