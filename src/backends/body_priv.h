@@ -1,21 +1,29 @@
-/* body_priv.h - a request body under construction: the members of its JSON object in their order on the wire.
- * Use: body_new, then the API's own members by body_add_*, then body_finish: it puts the sampling flags and the extra
+/* body_priv.h - a request body under construction: its members in their order on the wire.
+ * Use: zeroed, then the API's own members by body_add_*, then body_finish: it puts the sampling flags and the extra
  * keys in and writes the template.  A key that exists is replaced in its place, as in a Python dict.
- * Lifetime: texts are copied into the body's arena; body_finish frees all.
+ * Lifetime: keys and pieces are constants or live in the body's arena; body_finish frees all.
  * Threads: one owner.  Errors: body_finish fills struct error. */
 #ifndef VB_BACKENDS_BODY_PRIV_H
 #define VB_BACKENDS_BODY_PRIV_H
 
-#include "backends/backend.h"
-#include "base/arena.h"
+#include "backends/api_priv.h"
 
-enum body_slot { BODY_FIXED, BODY_PROMPT, BODY_OUTPUT_LEN };
+/* In front of every part of a form. */
+#define BODY_BOUNDARY AUDIO_BOUNDARY
+
+/* Part of a value that differs from request to request. */
+struct body_piece {
+    enum body_part_kind kind;
+    const char *text; /* PART_TEXT, PART_WRAPPER */
+};
 
 struct body_member {
-    struct sv key;       /* plain text */
-    enum body_slot slot; /* what is filled in per request, between the two texts */
-    struct sv before;    /* JSON text; for BODY_FIXED the whole value */
-    struct sv after;
+    struct sv key;  /* plain text */
+    struct sv json; /* the value, JSON text, when it is the same for all requests (no pieces) */
+    size_t elements; /* of that value when it is a list of anything but numbers */
+    const struct body_piece *pieces;
+    size_t piece_count;
+    bool optional; /* the one piece brings comma and key itself */
 };
 
 struct body {
@@ -23,15 +31,24 @@ struct body {
     struct body_member *members;
     size_t count;
     size_t cap;
+    bool is_form;
 };
 
+#define BODY_COUNT(pieces) (sizeof(pieces) / sizeof((pieces)[0]))
+
+void body_add_model(struct body *b);
 void body_add_json(struct body *b, const char *key, const char *json);
-void body_add_string(struct body *b, const char *key, const char *text);
-/* The value is before + (prompt or output length) + after. */
-void body_add_slot(struct body *b, const char *key, enum body_slot slot, const char *before,
-                   const char *after);
+/* The value is made of pieces, which must outlive body_finish. */
+void body_add_pieces(struct body *b, const char *key, const struct body_piece *pieces,
+                     size_t count);
+/* A member that only some requests have; never the first. */
+void body_add_optional(struct body *b, const char *key, const struct body_piece *piece);
+void body_add_prompt(struct body *b, const char *key);
+void body_add_output_len(struct body *b, const char *key);
 /* "stream": true and "stream_options". */
 void body_add_stream(struct body *b);
+/* vLLM's "truncate_prompt_tokens": cut to what the model takes. */
+void body_add_truncate(struct body *b, const struct config *config);
 /* "ignore_eos" when the config has it on. */
 void body_add_ignore_eos(struct body *b, const struct config *config);
 

@@ -4,14 +4,19 @@
 #include "backends/body_priv.h"
 #include "backends/reply_priv.h"
 
-bool chat_body_parts(const struct config *config, const char *model, struct body_template *t,
-                     struct error *err)
+bool chat_body_parts(const struct config *config, struct body_template *t, struct error *err)
 {
+    static const struct body_piece messages[] = {
+        {PART_WRAPPER, "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"},
+        {PART_PROMPT, NULL},
+        {PART_WRAPPER, "}"},
+        {PART_MEDIA, NULL},
+        {PART_WRAPPER, "]}]"},
+    };
     struct body b = {0};
-    body_add_string(&b, "model", model);
-    body_add_slot(&b, "messages", BODY_PROMPT,
-                  "[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":", "}]}]");
-    body_add_slot(&b, "max_completion_tokens", BODY_OUTPUT_LEN, "", "");
+    body_add_model(&b);
+    body_add_pieces(&b, "messages", messages, BODY_COUNT(messages));
+    body_add_output_len(&b, "max_completion_tokens");
     body_add_stream(&b);
     body_add_ignore_eos(&b, config);
     return body_finish(&b, config, t, err);
@@ -68,7 +73,7 @@ static void read_delta(struct js_scan *s, struct delta *delta)
     }
 }
 
-static bool read_choice(struct js_scan *s, struct reply_event *event)
+bool chat_read_choice(struct js_scan *s, struct reply_event *event)
 {
     static const struct sv delta_key = {"delta", 5};
     struct delta delta = {0};
@@ -96,5 +101,5 @@ static bool read_choice(struct js_scan *s, struct reply_event *event)
 
 enum scan_result chat_scan(struct sv name, struct sv data, struct reply_event *event)
 {
-    return reply_scan(name, data, read_choice, event);
+    return reply_scan(name, data, chat_read_choice, event);
 }

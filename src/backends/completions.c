@@ -4,17 +4,14 @@
 #include "backends/body_priv.h"
 #include "backends/reply_priv.h"
 
-#include "base/num.h"
-
-bool completions_body_parts(const struct config *config, const char *model, struct body_template *t,
-                            struct error *err)
+bool completions_body_parts(const struct config *config, struct body_template *t, struct error *err)
 {
     struct body b = {0};
-    body_add_string(&b, "model", model);
-    body_add_slot(&b, "prompt", BODY_PROMPT, "", "");
+    body_add_model(&b);
+    body_add_prompt(&b, "prompt");
     if (!config->plain_openai)
         body_add_json(&b, "repetition_penalty", "1.0");
-    body_add_slot(&b, "max_tokens", BODY_OUTPUT_LEN, "", "");
+    body_add_output_len(&b, "max_tokens");
     if (config->has_logprobs)
         body_add_json(&b, "logprobs", arena_fmt(&b.arena, "%lld", (long long)config->logprobs).ptr);
     else

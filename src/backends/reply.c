@@ -22,22 +22,31 @@ static const struct sv reply_keys[KEY_COUNT] = {
     [KEY_OBJECT] = {"object", 6},   [KEY_MESSAGE] = {"message", 7}, [KEY_METRICS] = {"metrics", 7},
 };
 
-enum usage_key { USAGE_PROMPT, USAGE_COMPLETION, USAGE_DETAILS, USAGE_COUNT };
+/* The second name of each is that of /v1/responses. */
+enum usage_key {
+    USAGE_PROMPT,
+    USAGE_COMPLETION,
+    USAGE_DETAILS,
+    USAGE_INPUT,
+    USAGE_OUTPUT,
+    USAGE_INPUT_DETAILS,
+    USAGE_COUNT
+};
 
 static const struct sv usage_keys[USAGE_COUNT] = {
     [USAGE_PROMPT] = {"prompt_tokens", 13},
     [USAGE_COMPLETION] = {"completion_tokens", 17},
     [USAGE_DETAILS] = {"prompt_tokens_details", 21},
+    [USAGE_INPUT] = {"input_tokens", 12},
+    [USAGE_OUTPUT] = {"output_tokens", 13},
+    [USAGE_INPUT_DETAILS] = {"input_tokens_details", 20},
 };
 
 /* What the top level said, besides what goes into the reply at once. */
 struct found {
     bool token;
-    bool error;           /* `error` is there and not empty */
     bool object_is_error; /* "object": "error" */
-    struct sv error_text; /* its message, or its JSON text */
-    bool error_is_string; /* error_text is raw string content */
-    struct sv message;    /* raw content of "message" */
+    struct reply_problem problem;
 };
 
 static bool is_blank(char c)
@@ -45,7 +54,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static struct sv trim(struct sv v)
+struct sv reply_trim(struct sv v)
 {
     while (v.len > 0 && is_blank(v.ptr[v.len - 1]))
         v.len--;
@@ -90,7 +99,7 @@ bool reply_truthy(struct js_scan *s)
     case JS_OBJECT:
         if (!js_scan_skip(s, &text))
             return false;
-        return trim(sv_make(text.ptr + 1, text.len - 2)).len > 0;
+        return reply_trim(sv_make(text.ptr + 1, text.len - 2)).len > 0;
     case JS_NULL:
     case JS_BAD:
     default:
@@ -109,8 +118,7 @@ bool reply_string(struct js_scan *s, struct sv *text)
     return false;
 }
 
-/* A count: a number that is whole and not negative, else -1. */
-static int64_t read_count(struct js_scan *s)
+int64_t reply_count(struct js_scan *s)
 {
     struct sv text;
     int64_t value;
@@ -134,8 +142,7 @@ static double read_double(struct js_scan *s)
     return js_scan_number(s, &text) && num_parse_double(text, &value) ? value : (double)NAN;
 }
 
-/* Consumes an object's brace; anything else is stepped over and gives false. */
-static bool enter_object(struct js_scan *s)
+bool reply_enter_object(struct js_scan *s)
 {
     if (js_scan_peek(s) == JS_OBJECT)
         return js_scan_object(s);
@@ -148,34 +155,37 @@ static void read_prompt_details(struct js_scan *s, struct reply_event *event)
     bool first = true;
     struct sv key;
     event->cached_tokens = -1;
-    if (!enter_object(s))
+    if (!reply_enter_object(s))
         return;
     while (js_scan_member(s, &first, &key)) {
         if (js_key_is(key, SV_LIT("cached_tokens")))
-            event->cached_tokens = read_count(s);
+            event->cached_tokens = reply_count(s);
         else
             js_scan_skip(s, NULL);
     }
 }
 
-static void read_usage(struct js_scan *s, struct reply_event *event)
+void reply_read_usage(struct js_scan *s, struct reply_event *event)
 {
     bool first = true;
     struct sv key;
     event->prompt_tokens = -1;
     event->completion_tokens = -1;
     event->cached_tokens = -1;
-    if (!enter_object(s))
+    if (!reply_enter_object(s))
         return;
     while (js_scan_member(s, &first, &key)) {
         switch ((enum usage_key)reply_key(key, usage_keys, USAGE_COUNT)) {
         case USAGE_PROMPT:
-            event->prompt_tokens = read_count(s);
+        case USAGE_INPUT:
+            event->prompt_tokens = reply_count(s);
             break;
         case USAGE_COMPLETION:
-            event->completion_tokens = read_count(s);
+        case USAGE_OUTPUT:
+            event->completion_tokens = reply_count(s);
             break;
         case USAGE_DETAILS:
+        case USAGE_INPUT_DETAILS:
             read_prompt_details(s, event);
             break;
         case USAGE_COUNT:
@@ -186,13 +196,13 @@ static void read_usage(struct js_scan *s, struct reply_event *event)
     }
 }
 
-static void read_metrics(struct js_scan *s, struct reply_event *event)
+void reply_read_metrics(struct js_scan *s, struct reply_event *event)
 {
     bool first = true;
     struct sv key;
     event->server_queue_ms = (double)NAN;
     event->server_ttft_ms = (double)NAN;
-    if (!enter_object(s))
+    if (!reply_enter_object(s))
         return;
     while (js_scan_member(s, &first, &key)) {
         if (js_key_is(key, SV_LIT("queue_time_ms")))
@@ -223,21 +233,21 @@ static bool error_message(struct sv object, struct sv *message)
     return found;
 }
 
-static void read_error(struct js_scan *s, struct found *found)
+void reply_read_error(struct js_scan *s, struct reply_problem *problem)
 {
     struct js_scan again = *s;
     struct sv raw;
-    found->error = reply_truthy(s);
-    if (!found->error)
+    problem->error = reply_truthy(s);
+    if (!problem->error)
         return;
     bool string = js_scan_peek(&again) == JS_STRING;
     js_scan_skip(&again, &raw);
-    found->error_is_string = true;
+    problem->is_string = true;
     if (string)
-        found->error_text = sv_make(raw.ptr + 1, raw.len - 2);
-    else if (raw.ptr[0] != '{' || !error_message(raw, &found->error_text)) {
-        found->error_text = raw;
-        found->error_is_string = false;
+        problem->text = sv_make(raw.ptr + 1, raw.len - 2);
+    else if (raw.ptr[0] != '{' || !error_message(raw, &problem->text)) {
+        problem->text = raw;
+        problem->is_string = false;
     }
 }
 
@@ -269,20 +279,20 @@ static void read_member(struct js_scan *s, struct sv key, reply_choice_fn *read_
         read_choices(s, read_choice, found, event);
         break;
     case KEY_USAGE:
-        read_usage(s, event);
+        reply_read_usage(s, event);
         break;
     case KEY_ERROR:
-        read_error(s, found);
+        reply_read_error(s, &found->problem);
         break;
     case KEY_OBJECT:
         reply_string(s, &text);
         found->object_is_error = sv_eq(text, SV_LIT("error"));
         break;
     case KEY_MESSAGE:
-        reply_string(s, &found->message);
+        reply_string(s, &found->problem.message);
         break;
     case KEY_METRICS:
-        read_metrics(s, event);
+        reply_read_metrics(s, event);
         break;
     case KEY_COUNT:
     default:
@@ -291,7 +301,16 @@ static void read_member(struct js_scan *s, struct sv key, reply_choice_fn *read_
     }
 }
 
-static enum scan_result set_error(struct reply_event *event, struct sv text, bool is_string)
+void reply_event_init(struct reply_event *event)
+{
+    *event = (struct reply_event){.prompt_tokens = -1,
+                                  .completion_tokens = -1,
+                                  .cached_tokens = -1,
+                                  .server_queue_ms = (double)NAN,
+                                  .server_ttft_ms = (double)NAN};
+}
+
+enum scan_result reply_set_error(struct reply_event *event, struct sv text, bool is_string)
 {
     event->error = text;
     event->error_is_raw_string = is_string;
@@ -302,12 +321,13 @@ static enum scan_result set_error(struct reply_event *event, struct sv text, boo
 static bool judge_error(const struct found *found, bool error_event, struct sv data,
                         struct reply_event *event)
 {
-    if (found->error)
-        set_error(event, found->error_text, found->error_is_string);
-    else if ((found->object_is_error || error_event) && found->message.len > 0)
-        set_error(event, found->message, true);
+    const struct reply_problem *problem = &found->problem;
+    if (problem->error)
+        reply_set_error(event, problem->text, problem->is_string);
+    else if ((found->object_is_error || error_event) && problem->message.len > 0)
+        reply_set_error(event, problem->message, true);
     else if (error_event)
-        set_error(event, data, false);
+        reply_set_error(event, data, false);
     else
         return false;
     return true;
@@ -318,11 +338,7 @@ enum scan_result reply_scan(struct sv name, struct sv data, reply_choice_fn *rea
 {
     struct found found = {0};
     struct js_scan s;
-    *event = (struct reply_event){.prompt_tokens = -1,
-                                  .completion_tokens = -1,
-                                  .cached_tokens = -1,
-                                  .server_queue_ms = (double)NAN,
-                                  .server_ttft_ms = (double)NAN};
+    reply_event_init(event);
     bool error_event = name.len == 5 && sv_eq(name, SV_LIT("error"));
     js_scan_init(&s, data);
     if (data.len > 0 && data.ptr[0] == '{') {
@@ -332,18 +348,18 @@ enum scan_result reply_scan(struct sv name, struct sv data, reply_choice_fn *rea
         while (js_scan_member(&s, &first, &key))
             read_member(&s, key, read_choice, &found, event);
     } else {
-        struct sv text = trim(data);
+        struct sv text = reply_trim(data);
         if (text.len > 0 && text.ptr[0] == '{')
             return reply_scan(name, text, read_choice, event);
         event->done = sv_eq(text, SV_LIT("[DONE]"));
         if (error_event)
-            return set_error(event, text.len > 0 ? text : SV_LIT("event: error"), false);
+            return reply_set_error(event, text.len > 0 ? text : SV_LIT("event: error"), false);
         if (text.len == 0 || event->done)
             return SCAN_OTHER;
         js_scan_skip(&s, NULL);
     }
     if (!js_scan_end(&s))
-        return error_event ? set_error(event, data, false) : SCAN_BAD;
+        return error_event ? reply_set_error(event, data, false) : SCAN_BAD;
     if (judge_error(&found, error_event, data, event))
         return SCAN_ERROR;
     return found.token ? SCAN_TOKEN : SCAN_OTHER;

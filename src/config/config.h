@@ -24,6 +24,13 @@ struct config_pairs {
     size_t cap;
 };
 
+/* Items of a multi-value flag. */
+struct config_names {
+    const char **items;
+    size_t count;
+    size_t cap;
+};
+
 /* Metrics that can be selected, in the fixed order of output. */
 enum metric_id {
     METRIC_TTFT,
@@ -64,6 +71,8 @@ struct config {
     const char *key_file;          /* NULL: in cert_file */
     const char *model;             /* NULL: first of /v1/models; filled in by discovery */
     const char *served_model_name; /* NULL: model */
+    struct config_names lora_modules;   /* adapters; each request uses one as its model */
+    bool lora_round_robin;              /* in turn, not at random */
     const char *api_key;           /* OPENAI_API_KEY, NULL when unset or empty; never printed */
 
     /* request body */

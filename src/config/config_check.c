@@ -21,6 +21,13 @@ static bool is_generative(const char *backend)
            is(backend, "openai-responses");
 }
 
+/* Backends that read prompts without generating. */
+static bool is_pooling(const char *backend)
+{
+    return strstr(backend, "embeddings") != NULL || is(backend, "vllm-pooling") ||
+           is(backend, "vllm-rerank");
+}
+
 static bool has_control(const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -172,11 +179,22 @@ static bool check_sampling(struct config *config, struct error *err)
                              SV_ARG(key), config->backend);
         }
     }
-    if (generative && !temperature) {
+    if (!is_pooling(config->backend) && !temperature) {
         config_warn(config, "vllm bench serve no longer sets temperature==0 (greedy) in requests "
                             "by default. The default will be determined on the server side and "
                             "can be model/API specific. For the old behavior, include "
                             "--temperature=0.");
+    }
+    return true;
+}
+
+static bool check_lora(const struct config *config, struct error *err)
+{
+    if (config->lora_modules.count > 0 && is_pooling(config->backend)) {
+        return error_set(err, E_CONFIG,
+                         "--lora-modules: does not go with --backend '%s'; only backends that "
+                         "generate text use adapters",
+                         config->backend);
     }
     return true;
 }
@@ -216,13 +234,6 @@ static bool check_dataset_path(const struct config *config, struct error *err)
                          config->dataset_path, name);
     }
     return true;
-}
-
-/* Backends that read prompts without generating. */
-static bool is_pooling(const char *backend)
-{
-    return strstr(backend, "embeddings") != NULL || is(backend, "vllm-pooling") ||
-           is(backend, "vllm-rerank");
 }
 
 /* CLI.md 3, rules 15, 17, 18, 20. */
@@ -417,7 +428,7 @@ bool config_check(struct config *config, struct error *err)
     apply_lengths(config);
     if (!check_texts(config, err) || !check_traffic(config, err) ||
         !check_extra_body(config, err) || !check_sampling(config, err) ||
-        !check_ramp_up(config, err) || !check_dataset(config, err) ||
+        !check_ramp_up(config, err) || !check_dataset(config, err) || !check_lora(config, err) ||
         !check_steady_state(config, err) || !check_server(config, err)) {
         return false;
     }

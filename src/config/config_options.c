@@ -108,6 +108,38 @@ static bool set_metadata(const struct option_call *call, struct error *err)
     return true;
 }
 
+static bool set_lora_module(const struct option_call *call, struct error *err)
+{
+    struct config *config = call->target;
+    struct config_names *names = &config->lora_modules;
+    struct sv name = sv_trim(sv_from(call->value));
+    if (name.len == 0) {
+        return error_set(err, E_USAGE, "an adapter's name is blank; e.g. --lora-modules %s",
+                         call->row->example);
+    }
+    if (names->count == names->cap) {
+        size_t cap = names->cap < 8 ? 8 : names->cap * 2;
+        const char **items = arena_array(call->arena, cap, sizeof(*items));
+        if (names->count > 0) {
+            memcpy(items, names->items, names->count * sizeof(*items));
+        }
+        names->items = items;
+        names->cap = cap;
+    }
+    names->items[names->count++] = arena_copy(call->arena, name).ptr;
+    return true;
+}
+
+static bool set_lora_assignment(const struct option_call *call, struct error *err)
+{
+    struct config *config = call->target;
+    config->lora_round_robin = strcmp(call->value, "round-robin") == 0;
+    if (config->lora_round_robin || strcmp(call->value, "random") == 0) {
+        return true;
+    }
+    return error_set(err, E_USAGE, "'%s' is not one of random, round-robin", call->value);
+}
+
 static bool set_logprobs(const struct option_call *call, struct error *err)
 {
     struct config *config = call->target;

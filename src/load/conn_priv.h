@@ -12,13 +12,15 @@
 
 enum conn_state { CONN_CLOSED, CONN_CONNECTING, CONN_IDLE, CONN_BUSY };
 
-enum body_kind { BODY_UNKNOWN, BODY_EVENTS, BODY_PLAIN, BODY_ERROR };
+/* BODY_DRAIN: bytes that nobody reads. */
+enum body_kind { BODY_UNKNOWN, BODY_EVENTS, BODY_PLAIN, BODY_DRAIN, BODY_ERROR };
 
 enum {
     READ_BLOCK = 64 * 1024,
     ERROR_BODY_MAX = 64 * 1024,
     ERROR_TEXT_MAX = 2000,
-    PLAIN_BODY_MAX = 64 * 1024 * 1024
+    PLAIN_BODY_MAX = 64 * 1024 * 1024,
+    PLAIN_BODY_KEPT = 1024 * 1024 /* of its buffer, for the next reply */
 };
 
 struct conn {

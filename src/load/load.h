@@ -34,6 +34,9 @@ struct load_plan {
     const uint64_t *due_ns; /* per item, relative to the start, ascending; NULL: all at once */
     const struct backend *backend;
     const struct body_template *body;
+    struct sv model;          /* fills the body's model, from body_model_text */
+    const struct sv *lora;    /* the same for each adapter, and which one each item uses; */
+    const uint32_t *lora_of;  /* NULL: `model` for all */
     struct sv path;           /* request target: prefix and endpoint */
     struct sv headers;        /* complete header lines for every request */
     const char *id_prefix;    /* x-request-id is prefix + item number; NULL: not sent */

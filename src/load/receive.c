@@ -169,10 +169,23 @@ static bool status_ok(const struct conn *c)
     return c->http.head.status >= 200 && c->http.head.status < 300;
 }
 
-static enum body_kind kind_of_body(const struct conn *c, struct sv body)
+/* A pooling reply in bytes is not looked at; one in JSON in its place (an error) is. */
+static enum body_kind kind_of_pooled(const struct worker *w, const struct conn *c)
+{
+    struct sv type = {0};
+    if (w->plan->body->reply == BODY_REPLY_JSON)
+        return BODY_PLAIN;
+    http1_header(&c->http.head, SV_LIT("content-type"), &type);
+    type.len = sv_find(type, ';');
+    return sv_eq_nocase(sv_trim(type), SV_LIT("application/json")) ? BODY_PLAIN : BODY_DRAIN;
+}
+
+static enum body_kind kind_of_body(const struct worker *w, const struct conn *c, struct sv body)
 {
     if (!status_ok(c))
         return BODY_ERROR;
+    if (w->plan->backend->pooling)
+        return kind_of_pooled(w, c);
     struct sv text = sv_trim(body);
     if (text.len == 0)
         return BODY_UNKNOWN;
@@ -184,9 +197,10 @@ static enum body_kind kind_of_body(const struct conn *c, struct sv body)
 static bool take_body(struct worker *w, struct conn *c, struct sv body, struct reading *reading)
 {
     if (c->body_kind == BODY_UNKNOWN)
-        c->body_kind = kind_of_body(c, body);
+        c->body_kind = kind_of_body(w, c, body);
     switch (c->body_kind) {
     case BODY_UNKNOWN:
+    case BODY_DRAIN:
         return true;
     case BODY_EVENTS:
         sse_feed(&c->sse, body);
@@ -276,6 +290,68 @@ static void judge_status(struct worker *w, struct conn *c)
     set_failure(w, c, FAILURE_HTTP_STATUS, buf_sv(&w->scratch));
 }
 
+/* The counts of a reply in bytes come in a header, when they come. */
+static void take_metadata(struct worker *w, struct conn *c)
+{
+    struct sv text;
+    struct reply_event event;
+    if (w->plan->body->reply == BODY_REPLY_BYTES &&
+        http1_header(&c->http.head, SV_LIT("metadata"), &text) &&
+        w->plan->backend->scan(sv_make("", 0), text, &event) == SCAN_OTHER)
+        take_counts(c->record, &event);
+}
+
+/* The whole reply is one event: its time is the latency.  False when the request has been ended. */
+static bool judge_pooled(struct worker *w, struct conn *c, const struct reading *reading)
+{
+    struct sv body = buf_sv(&c->body);
+    struct reply_event event;
+    char text[256];
+    if (c->body_kind == BODY_DRAIN) {
+        take_metadata(w, c);
+        record_event(c->record, &w->slab, reading->time_ns);
+        return true;
+    }
+    switch (w->plan->backend->scan(sv_make("", 0), body, &event)) {
+    case SCAN_TOKEN:
+    case SCAN_OTHER:
+        record_event(c->record, &w->slab, reading->time_ns);
+        take_counts(c->record, &event);
+        break;
+    case SCAN_ERROR:
+        take_error(w, c, &event);
+        set_failure(w, c, FAILURE_ERROR_EVENT, c->error_event);
+        break;
+    case SCAN_BAD:
+        snprintf(text, sizeof(text), "malformed reply: the body is %s%.*s",
+                 body.len > 0 ? "not valid JSON: " : "empty", body.len < 120 ? (int)body.len : 120,
+                 body.ptr != NULL ? body.ptr : "");
+        conn_fail(w, c, FAILURE_MALFORMED, sv_from(text));
+        return false;
+    }
+    if (c->body.cap > PLAIN_BODY_KEPT)
+        buf_done(&c->body);
+    return true;
+}
+
+/* A stream that has ended in order may still lack what makes it a success. */
+static void judge_stream(struct worker *w, struct conn *c)
+{
+    const struct backend *backend = w->plan->backend;
+    if (c->has_error_event)
+        set_failure(w, c, FAILURE_ERROR_EVENT, c->error_event);
+    else if (c->record->events == 0 && backend->needs_terminal)
+        set_failure(w, c, FAILURE_NO_TOKEN,
+                    SV_LIT("never received a token delta; this response is marked as failed"));
+    else if (c->record->events == 0)
+        set_failure(
+            w, c, FAILURE_NO_TOKEN,
+            SV_LIT("never received a valid chunk to calculate TTFT; this response is marked "
+                   "as failed"));
+    else if (backend->needs_terminal && !c->saw_done)
+        set_failure(w, c, FAILURE_CLOSED_EARLY, SV_LIT("stream ended without terminal event"));
+}
+
 /* Judges a complete response; false when the request has been ended by a malformed last event. */
 static bool judge(struct worker *w, struct conn *c, struct reading *reading)
 {
@@ -288,19 +364,15 @@ static bool judge(struct worker *w, struct conn *c, struct reading *reading)
         judge_status(w, c);
         return true;
     }
+    if (w->plan->backend->pooling)
+        return judge_pooled(w, c, reading);
     if (c->body_kind == BODY_PLAIN) {
         struct reply_event event;
         enum scan_result scan = backend_scan_plain(w->plan->backend, buf_sv(&c->body), &event);
         if (!take_scan(w, c, scan, buf_sv(&c->body), &event, reading))
             return false;
     }
-    if (c->has_error_event)
-        set_failure(w, c, FAILURE_ERROR_EVENT, c->error_event);
-    else if (c->record->events == 0)
-        set_failure(
-            w, c, FAILURE_NO_TOKEN,
-            SV_LIT("never received a valid chunk to calculate TTFT; this response is marked "
-                   "as failed"));
+    judge_stream(w, c);
     return true;
 }
 

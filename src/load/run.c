@@ -80,8 +80,12 @@ static void make_records(struct load *load, struct load_result *result)
         struct record *r = &result->records[i];
         size_t index = plan->order != NULL ? plan->order[i] : i;
         record_init(r);
-        r->prompt_len = plan->workload->requests[index].prompt_len;
-        r->output_len = plan->workload->requests[index].output_len;
+        const struct request *request = &plan->workload->requests[index];
+        r->prompt_len = request->prompt_len;
+        r->output_len = request->output_len;
+        r->input_sequences = backend_inputs(plan->backend, plan->body, request->sequences);
+        if (request->file != NULL)
+            r->input_audio_s = request->file->length_s;
     }
     load->shared.records = result->records;
 }

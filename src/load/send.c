@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 
-enum { MAX_PARTS = 8 };
+enum { MAX_PARTS = BODY_MAX_VIEWS + 2 };
 
 struct parts {
     struct iovec at[MAX_PARTS];
@@ -28,7 +28,7 @@ static void add(struct parts *p, struct sv text)
 
 static struct sv prompt_text(struct worker *w, const struct request *request)
 {
-    if (request->prompt.kind == PROMPT_JSON)
+    if (request->prompt.kind == PROMPT_JSON || request->prompt.kind == PROMPT_MESSAGES)
         return request->prompt.json;
     buf_reset(&w->scratch);
     workload_prompt_write(w->plan->workload, &request->prompt, &w->scratch);
@@ -60,26 +60,47 @@ static void write_parts(struct worker *w, struct conn *c, const struct parts *p)
     conn_want_write(w, c, sound && stream_wants_write(&c->stream));
 }
 
+static struct body_values values_of(struct worker *w, const struct conn *c,
+                                    const struct request *request, struct sv output_len)
+{
+    const struct load_plan *plan = w->plan;
+    struct body_values values = {
+        .model = plan->lora_of != NULL ? plan->lora[plan->lora_of[c->item]] : plan->model,
+        .prompt = prompt_text(w, request),
+        .is_messages = request->prompt.kind == PROMPT_MESSAGES,
+        .first_len = request->prompt.first_bytes,
+        .output_len = output_len,
+        .media = request->media,
+        .extra = request->extra,
+        .has_index = plan->id_prefix != NULL,
+        .index = c->item,
+    };
+    if (request->file != NULL) {
+        values.file = request->file->bytes;
+        values.file_name = request->file->name;
+    }
+    return values;
+}
+
 void conn_send(struct worker *w, struct conn *c)
 {
     const struct load_plan *plan = w->plan;
-    const struct body_template *body = plan->body;
     size_t index = plan->order != NULL ? plan->order[c->item] : c->item;
     const struct request *request = &plan->workload->requests[index];
-    char length[NUM_TEXT_MAX];
+    char digits[NUM_TEXT_MAX];
     char head[96];
-    struct sv prompt = body->has_prompt ? prompt_text(w, request) : sv_make(NULL, 0);
-    size_t length_len = body->has_output_len ? num_format_u64(length, request->output_len) : 0;
-    size_t total = body->head.len + prompt.len + body->middle.len + length_len + body->tail.len;
-    size_t head_len = write_head(w, c, total, head, sizeof(head));
+    struct sv views[BODY_MAX_VIEWS];
     struct parts p = {0};
+    size_t digits_len = num_format_u64(digits, request->output_len);
+    struct body_values values = values_of(w, c, request, sv_make(digits, digits_len));
+    size_t count = body_expand(plan->body, &values, views);
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += views[i].len;
     add(&p, buf_sv(&w->shared->head));
-    add(&p, sv_make(head, head_len));
-    add(&p, buf_sv(&body->head));
-    add(&p, prompt);
-    add(&p, buf_sv(&body->middle));
-    add(&p, sv_make(length, length_len));
-    add(&p, buf_sv(&body->tail));
+    add(&p, sv_make(head, write_head(w, c, total, head, sizeof(head))));
+    for (size_t i = 0; i < count; i++)
+        add(&p, views[i]);
     write_parts(w, c, &p);
 }
 

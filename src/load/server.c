@@ -46,7 +46,7 @@ static void add_user_headers(const struct config *config, struct config_pairs *l
     }
 }
 
-void server_headers(const struct server *s, struct buf *out)
+void server_headers(const struct server *s, const char *content_type, struct buf *out)
 {
     struct config_pairs list = {0};
     struct buf bearer = {0};
@@ -61,6 +61,8 @@ void server_headers(const struct server *s, struct buf *out)
         set_header(&list, SV_LIT("Authorization"), buf_sv(&bearer));
     }
     add_user_headers(s->config, &list);
+    if (content_type != NULL)
+        set_header(&list, SV_LIT("Content-Type"), sv_from(content_type));
     write_headers(&list, out);
     free(list.items);
     buf_done(&bearer);

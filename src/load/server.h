@@ -18,8 +18,9 @@ struct server {
 };
 
 /* Header lines of a measured request, "Name: value\r\n" each: Host, Content-Type, Accept, User-Agent, Authorization from
- * OPENAI_API_KEY, then --header items; a later name replaces an earlier one in its place (BACKENDS 1). */
-void server_headers(const struct server *s, struct buf *out);
+ * OPENAI_API_KEY, then --header items; a later name replaces an earlier one in its place (BACKENDS 1).  A content type
+ * other than JSON (NULL) belongs to the body's framing: no header replaces it. */
+void server_headers(const struct server *s, const char *content_type, struct buf *out);
 
 /* What GET /v1/models says of the first model: `id` goes into requests, `root` (id when absent) names it in results. */
 struct server_model {

@@ -13,7 +13,9 @@
 #include "config/secrets.h"
 #include "datasets/dataset.h"
 #include "load/align.h"
+#include "load/fit.h"
 #include "load/load.h"
+#include "load/lora.h"
 #include "load/probe.h"
 #include "load/ready.h"
 #include "load/schedule.h"
@@ -42,6 +44,8 @@ struct serve {
     struct mt19937 py, npl; /* the process-wide random streams */
     struct workload workload;
     struct body_template body;
+    struct sv *lora; /* adapters as the body holds them, and which one each request uses */
+    uint32_t *lora_of;
     struct buf headers;
     struct buf path;
     uint64_t *due_ns;
@@ -145,7 +149,9 @@ static bool set_target(struct serve *s, struct error *err)
     s->server = (struct server){config, &s->target, &s->pool};
     struct sv endpoint =
         sv_from(config->endpoint != NULL ? config->endpoint : s->backend->endpoint);
-    if (!sv_ends(endpoint, sv_from(s->backend->endpoint_suffix)))
+    const char *suffix2 = s->backend->endpoint_suffix2;
+    if (!sv_ends(endpoint, sv_from(s->backend->endpoint_suffix)) &&
+        (suffix2 == NULL || !sv_ends(endpoint, sv_from(suffix2))))
         note(stderr, "warning: --endpoint '" SV_FMT "' does not end in '%s', as %s requests expect",
              SV_ARG(endpoint), s->backend->endpoint_suffix, s->backend->name);
     target_request_base(&s->target, &s->path);
@@ -242,6 +248,8 @@ static void print_dry_run(const struct serve *s)
 
 static enum load_text text_needed(const struct serve *s)
 {
+    if (s->backend->pooling)
+        return LOAD_TEXT_NONE;
     if (s->config->save_detailed)
         return LOAD_TEXT_ALWAYS;
     return s->tokenizer != NULL ? LOAD_TEXT_WITHOUT_USAGE : LOAD_TEXT_NONE;
@@ -261,12 +269,33 @@ static void show_progress(void *user, const struct load_progress *p)
     progress_update(&s->progress, &snapshot, clock_mono_ns());
 }
 
+static struct sv model_text(struct serve *s, const char *name)
+{
+    struct buf text = {0};
+    body_model_text(&s->body, name, &text);
+    struct sv copy = arena_copy(&s->arena, buf_sv(&text));
+    buf_done(&text);
+    return copy;
+}
+
+/* What every request has in common, and whether the data set's requests go into it. */
+static bool make_body(struct serve *s, struct error *err)
+{
+    const char *warning;
+    if (!s->backend->body_parts(s->config, &s->body, err) ||
+        !load_fits(s->backend, &s->body, &s->workload, &warning, err))
+        return false;
+    if (warning != NULL)
+        note(stderr, "warning: %s", warning);
+    server_headers(&s->server, s->backend->content_type, &s->headers);
+    return true;
+}
+
 static bool make_plan(struct serve *s, struct error *err)
 {
     const struct config *config = s->config;
-    if (!s->backend->body_parts(config, s->wire_model, &s->body, err))
+    if (!make_body(s, err))
         return false;
-    server_headers(&s->server, &s->headers);
     bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
     s->plan = (struct load_plan){
         .target = &s->target,
@@ -275,6 +304,7 @@ static bool make_plan(struct serve *s, struct error *err)
         .count = s->workload.count,
         .backend = s->backend,
         .body = &s->body,
+        .model = model_text(s, s->wire_model),
         .path = buf_sv(&s->path),
         .headers = buf_sv(&s->headers),
         .id_prefix = config->request_id_prefix,
@@ -403,12 +433,27 @@ static bool run_between_scrapes(struct serve *s, struct error *err)
     return ok;
 }
 
+/* Only measured requests use the adapters: ready check and warm-ups are over by now. */
+static void use_adapters(struct serve *s)
+{
+    const struct config_names *modules = &s->config->lora_modules;
+    if (modules->count == 0)
+        return;
+    s->lora = mem_array(modules->count, sizeof(*s->lora));
+    for (size_t i = 0; i < modules->count; i++)
+        s->lora[i] = model_text(s, modules->items[i]);
+    s->lora_of = lora_assign(s->config, &s->py, s->workload.count);
+    s->plan.lora = s->lora;
+    s->plan.lora_of = s->lora_of;
+}
+
 static bool run_load(struct serve *s, struct error *err)
 {
     const struct config *config = s->config;
     say(NOTE_MAIN_RUN);
     profiler(s, true);
     note_traffic(stderr, config);
+    use_adapters(s);
     bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
     if (paced) {
         s->due_ns = mem_array(s->workload.count, sizeof(*s->due_ns));
@@ -437,7 +482,7 @@ static bool run_load(struct serve *s, struct error *err)
 /* Output of responses without usage is counted with the tokenizer, as Python does. */
 static void count_texts(struct serve *s)
 {
-    if (s->tokenizer == NULL)
+    if (s->tokenizer == NULL || s->backend->pooling)
         return;
     struct token_ids ids = {0};
     bool warned = false;
@@ -546,6 +591,8 @@ static void serve_done(struct serve *s)
     load_result_done(&s->load);
     free(s->rps_changes);
     free(s->due_ns);
+    free(s->lora);
+    free(s->lora_of);
     buf_done(&s->path);
     buf_done(&s->headers);
     body_template_done(&s->body);

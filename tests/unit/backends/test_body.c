@@ -106,16 +106,21 @@ static void fill_config(struct config *config, const struct row *row, struct con
 }
 
 /* As the load engine puts the parts together. */
-static void put_together(const struct body_template *t, struct buf *out)
+static void put_together(const struct body_template *t, struct body_values values, const char *model,
+                         struct buf *out)
 {
-    buf_add(out, buf_sv(&t->head));
-    if (t->has_prompt)
-        buf_add_str(out, PROMPT);
-    buf_add(out, buf_sv(&t->middle));
-    if (t->has_output_len)
-        buf_add_str(out, "6");
-    buf_add(out, buf_sv(&t->tail));
+    struct buf text = {0};
+    struct sv views[BODY_MAX_VIEWS];
+    body_model_text(t, model, &text);
+    values.model = buf_sv(&text);
+    size_t count = body_expand(t, &values, views);
+    for (size_t i = 0; i < count; i++)
+        buf_add(out, views[i]);
+    buf_done(&text);
 }
+
+static const struct body_values text_request = {.prompt = {PROMPT, sizeof(PROMPT) - 1},
+                                                .output_len = {"6", 1}};
 
 static void bodies_are_those_of_the_python_tool(void **state)
 {
@@ -128,9 +133,9 @@ static void bodies_are_those_of_the_python_tool(void **state)
         struct buf body = {0};
         fill_config(&config, &rows[i], pairs);
         const struct backend *backend = backend_find(rows[i].backend);
-        if (!backend->body_parts(&config, "mock-model", &t, &err))
+        if (!backend->body_parts(&config, &t, &err))
             fail_msg("%s: %s", rows[i].what, err.message);
-        put_together(&t, &body);
+        put_together(&t, text_request, "mock-model", &body);
         if (!sv_eq(buf_sv(&body), sv_from(rows[i].body)))
             fail_msg("%s: got\n%s, wanted\n%s", rows[i].what, buf_cstr(&body), rows[i].body);
         buf_done(&body);
@@ -144,14 +149,14 @@ static void an_extra_key_in_a_slot_takes_it_away(void **state)
     struct config config = {.extra_body = "{\"prompt\":\"p\"}"};
     struct body_template t;
     struct error err;
-    assert_true(backend_find("openai")->body_parts(&config, "m", &t, &err));
-    assert_false(t.has_prompt);
-    assert_true(t.has_output_len);
+    assert_true(backend_find("openai")->body_parts(&config, &t, &err));
+    assert_false(body_has(&t, PART_PROMPT));
+    assert_true(body_has(&t, PART_OUTPUT_LEN));
     body_template_done(&t);
     config.extra_body = "{\"max_completion_tokens\":null}";
-    assert_true(backend_find("openai-chat")->body_parts(&config, "m", &t, &err));
-    assert_true(t.has_prompt);
-    assert_false(t.has_output_len);
+    assert_true(backend_find("openai-chat")->body_parts(&config, &t, &err));
+    assert_true(body_has(&t, PART_PROMPT));
+    assert_false(body_has(&t, PART_OUTPUT_LEN));
     body_template_done(&t);
 }
 
@@ -161,8 +166,11 @@ static void the_model_name_is_escaped(void **state)
     struct config config = {0};
     struct body_template t;
     struct error err;
-    assert_true(backend_find("openai")->body_parts(&config, "a\"\\\n", &t, &err));
-    assert_true(sv_starts(buf_sv(&t.head), SV_LIT("{\"model\":\"a\\\"\\\\\\n\",\"prompt\":")));
+    struct buf body = {0};
+    assert_true(backend_find("openai")->body_parts(&config, &t, &err));
+    put_together(&t, text_request, "a\"\\\n", &body);
+    assert_true(sv_starts(buf_sv(&body), SV_LIT("{\"model\":\"a\\\"\\\\\\n\",\"prompt\":")));
+    buf_done(&body);
     body_template_done(&t);
 }
 
@@ -172,10 +180,10 @@ static void extra_body_that_is_no_object_is_an_error(void **state)
     struct config config = {.extra_body = "[1]"};
     struct body_template t;
     struct error err;
-    assert_false(backend_find("openai")->body_parts(&config, "m", &t, &err));
+    assert_false(backend_find("openai")->body_parts(&config, &t, &err));
     assert_non_null(strstr(err.message, "--extra-body"));
     config.extra_body = "{\"a\":";
-    assert_false(backend_find("openai")->body_parts(&config, "m", &t, &err));
+    assert_false(backend_find("openai")->body_parts(&config, &t, &err));
     assert_non_null(strstr(err.message, "--extra-body"));
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -431,8 +432,70 @@ static void test_server_flags_are_checked(void **state)
     refuse("--host|a\nb", "--host", "control character");
     refuse("--request-id-prefix|a\r\nX: y", "--request-id-prefix", "control character");
     refuse("--backend|tgi", "--backend", "'tgi'");
-    refuse("--backend|vllm-pooling", "--backend", "'vllm-pooling'");
+    refuse("--backend|vllm-poolin", "--backend", "'vllm-poolin'");
     refuse("--port|65536", "--port", "'65536'");
+}
+
+static void test_every_backend_of_the_python_tool_is_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool pooling;
+    } rows[] = {
+        {"openai", false},
+        {"vllm", false},
+        {"openai-chat", false},
+        {"openai-responses", false},
+        {"openai-audio", false},
+        {"openai-embeddings", true},
+        {"openai-embeddings-chat", true},
+        {"openai-embeddings-clip", true},
+        {"openai-embeddings-vlm2vec", true},
+        {"infinity-embeddings", true},
+        {"infinity-embeddings-clip", true},
+        {"vllm-pooling", true},
+        {"vllm-rerank", true},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct config c;
+        char line[128];
+        snprintf(line, sizeof(line), "--backend|%s", rows[i].name);
+        accept(&c, line);
+        assert_string_equal(c.backend, rows[i].name);
+        assert_int_equal(warned(&c, "--temperature=0"), !rows[i].pooling);
+        /* random data and an API of OpenAI's that generates text (CLI.md 3, rule 13) */
+        bool compatible = !rows[i].pooling && strcmp(rows[i].name, "openai-audio") != 0;
+        assert_int_equal(c.ignore_eos, compatible);
+        config_done(&c);
+        snprintf(line, sizeof(line), "--backend|%s|--temperature|0.5", rows[i].name);
+        if (!compatible) {
+            refuse(line, "'temperature'", rows[i].name);
+        }
+        snprintf(line, sizeof(line), "--backend|%s|--lora-modules|a", rows[i].name);
+        if (rows[i].pooling) {
+            refuse(line, "--lora-modules", rows[i].name);
+        }
+    }
+}
+
+static void test_adapters_are_trimmed_names(void **state)
+{
+    (void)state;
+    struct config c;
+    accept(&c, "--lora-modules| a|b \t|c d|--lora-assignment|round-robin");
+    assert_int_equal(c.lora_modules.count, 3);
+    assert_string_equal(c.lora_modules.items[0], "a");
+    assert_string_equal(c.lora_modules.items[1], "b");
+    assert_string_equal(c.lora_modules.items[2], "c d");
+    assert_true(c.lora_round_robin);
+    config_done(&c);
+    accept(&c, "--lora-modules|a|--lora-modules|b|--lora-assignment|random");
+    assert_int_equal(c.lora_modules.count, 2);
+    assert_false(c.lora_round_robin);
+    config_done(&c);
+    refuse("--lora-modules|a| ", "--lora-modules", "blank");
+    refuse("--lora-modules|a|--lora-assignment|roundrobin", "--lora-assignment", "'roundrobin'");
 }
 
 static void test_steady_state_threshold_is_a_share(void **state)
@@ -504,6 +567,8 @@ int main(void)
         cmocka_unit_test(test_ignore_eos_is_forced_on_for_random_only),
         cmocka_unit_test(test_data_sets_have_their_own_rules),
         cmocka_unit_test(test_server_flags_are_checked),
+        cmocka_unit_test(test_every_backend_of_the_python_tool_is_taken),
+        cmocka_unit_test(test_adapters_are_trimmed_names),
         cmocka_unit_test(test_steady_state_threshold_is_a_share),
         cmocka_unit_test(test_saving_follows_from_appending_and_idle_flags_are_named),
         cmocka_unit_test(test_request_timeout_is_kept_in_nanoseconds),
