@@ -42,6 +42,7 @@ struct probe *probe_new(const struct load_plan *plan, double rate)
     p->plan.pool = NULL;
     p->plan.workload = &p->workload;
     p->plan.order = NULL;
+    p->plan.lora_of = NULL;
     p->plan.count = 1;
     p->plan.due_ns = NULL;
     p->plan.id_prefix = NULL;
