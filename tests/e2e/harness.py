@@ -231,12 +231,14 @@ CLOSE, RESET = object(), object()
 class RawServer:
     """Listens on the loopback address.  `script` is called with the number of the request (from 0) and returns the list
     of steps that answer it: bytes to send, a float to sleep, CLOSE or RESET.  One step list serves one request; the
-    connection stays open unless a step ends it."""
+    connection stays open unless a step ends it.  The metrics page is answered with 404 and not counted, unless `metrics`
+    is true: then it is a request like any other."""
 
-    def __init__(self, script, family=socket.AF_INET):
+    def __init__(self, script, family=socket.AF_INET, metrics=False):
         self.script = script
+        self.metrics = metrics
         self.requests = []  # (connection number, head, body)
-        self.connections = 0
+        self.accepted = 0
         self.lock = threading.Lock()
         self.listener = socket.socket(family, socket.SOCK_STREAM)
         self.listener.bind(("::1" if family == socket.AF_INET6 else "127.0.0.1", 0))
@@ -254,6 +256,11 @@ class RawServer:
             pass
         self.listener.close()
 
+    @property
+    def connections(self):
+        """How many connections carried the requests."""
+        return len({number for number, _, _ in self.requests})
+
     def _accept(self):
         while True:
             try:
@@ -262,8 +269,8 @@ class RawServer:
                 return
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self.lock:
-                number = self.connections
-                self.connections += 1
+                number = self.accepted
+                self.accepted += 1
             threading.Thread(target=self._serve, args=(conn, number), daemon=True).start()
 
     def _read_request(self, conn, rest):
@@ -293,6 +300,9 @@ class RawServer:
                 if got is None:
                     return
                 head, body, rest = got
+                if not self.metrics and head.split(b"\r\n", 1)[0].split(b" ")[1].endswith(b"/metrics"):
+                    conn.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                    continue
                 with self.lock:
                     index = len(self.requests)
                     self.requests.append((number, head, body))

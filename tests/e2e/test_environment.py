@@ -210,7 +210,7 @@ class Everything:
 
 def everything(*flags, replies=None):
     script = Everything(**(replies or {}))
-    with RawServer(script) as server:
+    with RawServer(script, metrics=True) as server:
         script.server = server
         with Folder() as folder:
             result = run(*folder.custom(server.port, 3), "--max-concurrency", "1", "--disable-tqdm", *flags)
@@ -221,7 +221,9 @@ def test_profile_surrounds_the_measured_requests():
     script, _, result = everything("--profile", "--num-warmups", "2", "--ready-check-timeout-sec", "5")
     same(result.status, 0, "exit status", result)
     c = "POST /v1/completions"
-    same(script.paths(), [c, c, c, "POST /start_profile", c, c, c, "POST /stop_profile"], "order on the wire", result)
+    metrics = "GET /metrics"
+    same(script.paths(), [c, c, c, "POST /start_profile", metrics, c, c, c, metrics, "POST /stop_profile"],
+         "order on the wire", result)
     for line in ("Starting profiler...", "Profiler started", "Stopping profiler...", "Profiler stopped"):
         holds(line in result.err, line, result)
 
@@ -236,7 +238,7 @@ def test_a_server_without_profiler_costs_a_warning():
 
 def test_phases_in_order():
     script = Everything()
-    with RawServer(script) as server:
+    with RawServer(script, metrics=True) as server:
         script.server = server
         result = run("serve", "--host", "127.0.0.1", "--port", str(server.port), "--num-prompts", "2",
                      "--random-input-len", "6", "--random-output-len", "3", "--num-warmups", "1", "--profile",
@@ -246,8 +248,9 @@ def test_phases_in_order():
         bodies = [json.loads(b) for (_, h, b) in server.requests if b"completions" in h.split(b"\r\n")[0]]
     same(paths[0], "GET /v1/models", "the model comes first", result)
     c = "POST /v1/completions"
-    same(paths[-6:], [c, c, "POST /start_profile", c, c, "POST /stop_profile"], "the load comes last", result)
-    same(set(paths[1:-6]), {"POST /tokenize", "POST /detokenize"}, "prompts are made between", result)
+    same(paths[-8:], [c, c, "POST /start_profile", "GET /metrics", c, c, "GET /metrics", "POST /stop_profile"],
+         "the load comes last", result)
+    same(set(paths[1:-8]), {"POST /tokenize", "POST /detokenize"}, "prompts are made between", result)
     same([b["model"] for b in bodies], ["served"] * 4, "the served name is sent")
     same([len(b["prompt"]) for b in bodies], [6] * 4, "six tokens, a letter each")
     same(bodies[0]["prompt"], bodies[2]["prompt"], "the test request is request 0")
