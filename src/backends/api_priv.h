@@ -10,34 +10,36 @@
 #define AUDIO_BOUNDARY     "----vllm-bench-5b1d8f7c02e94a36a8f3d16e90b7c4d2"
 #define AUDIO_CONTENT_TYPE "multipart/form-data; boundary=" AUDIO_BOUNDARY
 
-/* As `body_parts` of struct backend. */
-typedef bool body_parts_fn(const struct config *config, struct body_template *t, struct error *err);
-/* As `scan` of struct backend. */
-typedef enum scan_result scan_fn(struct sv name, struct sv data, struct reply_event *event);
+/* X_body_parts and X_scan: as the members of struct backend. */
 
-body_parts_fn completions_body_parts;
-scan_fn completions_scan;
+bool completions_body_parts(const struct config *config, struct body_template *t,
+                            struct error *err);
+enum scan_result completions_scan(struct sv name, struct sv data, struct reply_event *event);
 
-body_parts_fn chat_body_parts;
-scan_fn chat_scan;
+bool chat_body_parts(const struct config *config, struct body_template *t, struct error *err);
+enum scan_result chat_scan(struct sv name, struct sv data, struct reply_event *event);
 /* A reply_choice_fn: the delta of a choice of chat/completions. */
 bool chat_read_choice(struct js_scan *s, struct reply_event *event);
 
-body_parts_fn responses_body_parts;
-scan_fn responses_scan;
+bool responses_body_parts(const struct config *config, struct body_template *t, struct error *err);
+enum scan_result responses_scan(struct sv name, struct sv data, struct reply_event *event);
 
-body_parts_fn audio_body_parts;
-scan_fn audio_scan;
+bool audio_body_parts(const struct config *config, struct body_template *t, struct error *err);
+enum scan_result audio_scan(struct sv name, struct sv data, struct reply_event *event);
 
-body_parts_fn embeddings_body_parts;
-body_parts_fn embeddings_chat_body_parts;
-body_parts_fn embeddings_clip_body_parts;
-body_parts_fn embeddings_vlm2vec_body_parts;
-body_parts_fn pooling_body_parts;
-body_parts_fn rerank_body_parts;
-body_parts_fn infinity_body_parts;
-body_parts_fn infinity_clip_body_parts;
+bool embeddings_body_parts(const struct config *config, struct body_template *t, struct error *err);
+bool embeddings_chat_body_parts(const struct config *config, struct body_template *t,
+                                struct error *err);
+bool embeddings_clip_body_parts(const struct config *config, struct body_template *t,
+                                struct error *err);
+bool embeddings_vlm2vec_body_parts(const struct config *config, struct body_template *t,
+                                   struct error *err);
+bool pooling_body_parts(const struct config *config, struct body_template *t, struct error *err);
+bool rerank_body_parts(const struct config *config, struct body_template *t, struct error *err);
+bool infinity_body_parts(const struct config *config, struct body_template *t, struct error *err);
+bool infinity_clip_body_parts(const struct config *config, struct body_template *t,
+                              struct error *err);
 /* The whole reply of any of these. */
-scan_fn pooled_scan;
+enum scan_result pooled_scan(struct sv name, struct sv data, struct reply_event *event);
 
 #endif

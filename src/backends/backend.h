@@ -21,21 +21,21 @@
  * request fills.  Where an extra key replaces a slot's member there is no such part. */
 enum body_part_kind {
     PART_TEXT,
-    PART_WRAPPER,    /* text around the prompt; left out when the request brings its own list of messages */
-    PART_MODEL,      /* in the form of body_model_text */
-    PART_PROMPT,     /* as it is */
-    PART_OUTPUT_LEN, /* digits */
-    PART_MEDIA,      /* a comma and the content parts, when there are any */
+    PART_WRAPPER, /* text around the prompt; left out when the request brings its own list of messages */
+    PART_MODEL,       /* in the form of body_model_text */
+    PART_PROMPT,      /* as it is */
+    PART_OUTPUT_LEN,  /* digits */
+    PART_MEDIA,       /* a comma and the content parts, when there are any */
     PART_MEDIA_FIRST, /* the content parts and a comma, when there are any */
     PART_PROMPT_CLIP, /* the prompt, empty beside media */
     PART_PROMPT_VLM2VEC, /* the prompt; beside media an instruction, which holds it for every second request */
-    PART_QUERY,     /* first text of a list, or the whole prompt */
+    PART_QUERY, /* first text of a list, or the whole prompt */
     PART_DOCUMENTS, /* the member `documents` behind its comma: the list's other texts; nothing for a single prompt */
-    PART_INPUT,     /* the prompt; when it is empty, the URL of the first of the media */
-    PART_MODALITY,  /* then, behind a comma, the member `modality` */
+    PART_INPUT,      /* the prompt; when it is empty, the URL of the first of the media */
+    PART_MODALITY,   /* then, behind a comma, the member `modality` */
     PART_INPUT_CLIP, /* the same two where media always go before the prompt */
     PART_MODALITY_CLIP,
-    PART_EXTRA,     /* the request's own members behind a comma */
+    PART_EXTRA, /* the request's own members behind a comma */
     PART_FILE_NAME,
     PART_FILE,
 };
@@ -54,7 +54,7 @@ struct body_template {
     struct arena arena;
     struct body_part parts[BODY_MAX_PARTS];
     size_t count;
-    bool is_form;           /* multipart/form-data, not JSON */
+    bool is_form; /* multipart/form-data, not JSON */
     enum body_reply reply;
     bool has_fixed_inputs;
     uint32_t fixed_inputs; /* inputs or documents that --extra-body puts into every request */
@@ -67,16 +67,16 @@ void body_model_text(const struct body_template *t, const char *name, struct buf
 
 /* What one request puts into the slots.  Views; all but the numbers may be empty. */
 struct body_values {
-    struct sv model;       /* from body_model_text */
-    struct sv prompt;      /* JSON text */
-    bool is_messages;      /* the prompt is a list of chat messages */
-    uint32_t first_len;    /* the prompt is a list of strings: length of the first literal; else 0 */
-    struct sv output_len;  /* digits */
-    struct sv media;       /* JSON content parts, separated by commas */
-    struct sv extra;       /* JSON members */
-    struct sv file;        /* bytes */
+    struct sv model;      /* from body_model_text */
+    struct sv prompt;     /* JSON text */
+    bool is_messages;     /* the prompt is a list of chat messages */
+    uint32_t first_len;   /* the prompt is a list of strings: length of the first literal; else 0 */
+    struct sv output_len; /* digits */
+    struct sv media;      /* JSON content parts, separated by commas */
+    struct sv extra;      /* JSON members */
+    struct sv file;       /* bytes */
     struct sv file_name;
-    bool has_index;        /* the request has an id, which ends in `index` */
+    bool has_index; /* the request has an id, which ends in `index` */
     uint64_t index;
 };
 
@@ -108,8 +108,8 @@ struct reply_event {
 
 struct backend {
     const char *name;
-    const char *endpoint;        /* default path */
-    const char *endpoint_suffix; /* what Python demands of the URL; a warning when it lacks it */
+    const char *endpoint;         /* default path */
+    const char *endpoint_suffix;  /* what Python demands of the URL; a warning when it lacks it */
     const char *endpoint_suffix2; /* or this one; may be NULL */
     const char *content_type;     /* of the request; NULL: application/json */
     bool streams;

@@ -65,8 +65,8 @@ void body_add_json(struct body *b, const char *key, const char *json)
 
 void body_add_pieces(struct body *b, const char *key, const struct body_piece *pieces, size_t count)
 {
-    set_member(b, (struct body_member){
-                      .key = sv_from(key), .pieces = pieces, .piece_count = count});
+    set_member(b,
+               (struct body_member){.key = sv_from(key), .pieces = pieces, .piece_count = count});
 }
 
 void body_add_optional(struct body *b, const char *key, const struct body_piece *piece)

@@ -107,7 +107,7 @@ static struct media_item first_item(struct sv media)
     return item;
 }
 
-static void add_input(struct views *v, const struct body_values *values, bool media)
+static void add_prompt_or_url(struct views *v, const struct body_values *values, bool media)
 {
     struct media_item item = {0};
     if (media)
@@ -122,7 +122,7 @@ static void add_input(struct views *v, const struct body_values *values, bool me
 }
 
 /* "image" of "image_url". */
-static void add_modality(struct views *v, const struct body_values *values, bool media)
+static void add_modality_of(struct views *v, const struct body_values *values, bool media)
 {
     struct sv type = sv_make(NULL, 0);
     if (media)
@@ -135,82 +135,119 @@ static void add_modality(struct views *v, const struct body_values *values, bool
     add(v, SV_LIT("\""));
 }
 
-static void add_part(struct views *v, const struct body_part *part,
-                     const struct body_values *values)
+/* ---- one function for each kind of slot ------------------------------------------------------------------------ */
+
+static void add_model(struct views *v, const struct body_values *values)
 {
-    switch (part->kind) {
-    case PART_TEXT:
-        add(v, part->text);
-        break;
-    case PART_WRAPPER:
-        if (!values->is_messages)
-            add(v, part->text);
-        break;
-    case PART_MODEL:
-        add(v, values->model);
-        break;
-    case PART_PROMPT:
-        add(v, values->prompt);
-        break;
-    case PART_OUTPUT_LEN:
-        add(v, values->output_len);
-        break;
-    case PART_MEDIA:
-        if (has_media(values)) {
-            add(v, SV_LIT(","));
-            add(v, values->media);
-        }
-        break;
-    case PART_MEDIA_FIRST:
-        if (has_media(values)) {
-            add(v, values->media);
-            add(v, SV_LIT(","));
-        }
-        break;
-    case PART_PROMPT_CLIP:
-        add(v, has_media(values) && is_string(values->prompt) ? SV_LIT("\"\"") : values->prompt);
-        break;
-    case PART_PROMPT_VLM2VEC:
-        add_vlm2vec(v, values);
-        break;
-    case PART_QUERY:
-        add(v, query_of(values));
-        break;
-    case PART_DOCUMENTS:
-        add_documents(v, values);
-        break;
-    case PART_INPUT:
-        add_input(v, values, has_media(values) && is_empty_string(values->prompt));
-        break;
-    case PART_INPUT_CLIP:
-        add_input(v, values, has_media(values));
-        break;
-    case PART_MODALITY:
-        add_modality(v, values, has_media(values) && is_empty_string(values->prompt));
-        break;
-    case PART_MODALITY_CLIP:
-        add_modality(v, values, has_media(values));
-        break;
-    case PART_EXTRA:
-        if (values->extra.len > 0) {
-            add(v, SV_LIT(","));
-            add(v, values->extra);
-        }
-        break;
-    case PART_FILE_NAME:
-        add(v, values->file_name.len > 0 ? values->file_name : SV_LIT("audio.wav"));
-        break;
-    case PART_FILE:
-        add(v, values->file);
-        break;
-    }
+    add(v, values->model);
 }
+
+static void add_prompt(struct views *v, const struct body_values *values)
+{
+    add(v, values->prompt);
+}
+
+static void add_output_len(struct views *v, const struct body_values *values)
+{
+    add(v, values->output_len);
+}
+
+static void add_media(struct views *v, const struct body_values *values)
+{
+    if (!has_media(values))
+        return;
+    add(v, SV_LIT(","));
+    add(v, values->media);
+}
+
+static void add_media_first(struct views *v, const struct body_values *values)
+{
+    if (!has_media(values))
+        return;
+    add(v, values->media);
+    add(v, SV_LIT(","));
+}
+
+static void add_clip(struct views *v, const struct body_values *values)
+{
+    bool empty = has_media(values) && is_string(values->prompt);
+    add(v, empty ? SV_LIT("\"\"") : values->prompt);
+}
+
+static void add_query(struct views *v, const struct body_values *values)
+{
+    add(v, query_of(values));
+}
+
+static void add_input(struct views *v, const struct body_values *values)
+{
+    add_prompt_or_url(v, values, has_media(values) && is_empty_string(values->prompt));
+}
+
+static void add_input_clip(struct views *v, const struct body_values *values)
+{
+    add_prompt_or_url(v, values, has_media(values));
+}
+
+static void add_modality(struct views *v, const struct body_values *values)
+{
+    add_modality_of(v, values, has_media(values) && is_empty_string(values->prompt));
+}
+
+static void add_modality_clip(struct views *v, const struct body_values *values)
+{
+    add_modality_of(v, values, has_media(values));
+}
+
+static void add_extra(struct views *v, const struct body_values *values)
+{
+    if (values->extra.len == 0)
+        return;
+    add(v, SV_LIT(","));
+    add(v, values->extra);
+}
+
+static void add_file_name(struct views *v, const struct body_values *values)
+{
+    add(v, values->file_name.len > 0 ? values->file_name : SV_LIT("audio.wav"));
+}
+
+static void add_file(struct views *v, const struct body_values *values)
+{
+    add(v, values->file);
+}
+
+typedef void add_fn(struct views *v, const struct body_values *values);
+
+static add_fn *const slots[] = {
+    [PART_MODEL] = add_model,
+    [PART_PROMPT] = add_prompt,
+    [PART_OUTPUT_LEN] = add_output_len,
+    [PART_MEDIA] = add_media,
+    [PART_MEDIA_FIRST] = add_media_first,
+    [PART_PROMPT_CLIP] = add_clip,
+    [PART_PROMPT_VLM2VEC] = add_vlm2vec,
+    [PART_QUERY] = add_query,
+    [PART_DOCUMENTS] = add_documents,
+    [PART_INPUT] = add_input,
+    [PART_MODALITY] = add_modality,
+    [PART_INPUT_CLIP] = add_input_clip,
+    [PART_MODALITY_CLIP] = add_modality_clip,
+    [PART_EXTRA] = add_extra,
+    [PART_FILE_NAME] = add_file_name,
+    [PART_FILE] = add_file,
+};
 
 size_t body_expand(const struct body_template *t, const struct body_values *values,
                    struct sv views[BODY_MAX_VIEWS])
 {
     struct views v = {.at = views};
-    for (size_t i = 0; i < t->count; i++)
-        add_part(&v, &t->parts[i], values);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct body_part *part = &t->parts[i];
+        if (part->kind == PART_TEXT || (part->kind == PART_WRAPPER && !values->is_messages))
+            add(&v, part->text);
+        else if (part->kind != PART_WRAPPER)
+            slots[part->kind](&v, values);
+    }
     return v.count;
 }

@@ -18,8 +18,8 @@ struct body_piece {
 };
 
 struct body_member {
-    struct sv key;  /* plain text */
-    struct sv json; /* the value, JSON text, when it is the same for all requests (no pieces) */
+    struct sv key;   /* plain text */
+    struct sv json;  /* the value, JSON text, when it is the same for all requests (no pieces) */
     size_t elements; /* of that value when it is a list of anything but numbers */
     const struct body_piece *pieces;
     size_t piece_count;

@@ -28,14 +28,15 @@ enum top_key {
 };
 
 static const struct sv top_keys[TOP_COUNT] = {
-    [TOP_TYPE] = {"type", 4},       [TOP_DELTA] = {"delta", 5}, [TOP_RESPONSE] = {"response", 8},
-    [TOP_ERROR] = {"error", 5},     [TOP_MESSAGE] = {"message", 7}, [TOP_USAGE] = {"usage", 5},
+    [TOP_TYPE] = {"type", 4},         [TOP_DELTA] = {"delta", 5},
+    [TOP_RESPONSE] = {"response", 8}, [TOP_ERROR] = {"error", 5},
+    [TOP_MESSAGE] = {"message", 7},   [TOP_USAGE] = {"usage", 5},
     [TOP_METRICS] = {"metrics", 7},
 };
 
 struct response_event {
     struct sv type;
-    struct sv delta;           /* raw */
+    struct sv delta;            /* raw */
     struct reply_problem outer; /* `error` and `message` of the event */
     struct reply_problem inner; /* of its response object */
 };

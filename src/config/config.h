@@ -65,15 +65,15 @@ struct config {
     struct config_pairs headers;
     bool insecure;
     bool no_proxy;
-    const char *unix_socket;       /* NULL: TCP */
-    const char *ca_file;           /* NULL: the system's trust store */
-    const char *cert_file;         /* client certificate; NULL none */
-    const char *key_file;          /* NULL: in cert_file */
-    const char *model;             /* NULL: first of /v1/models; filled in by discovery */
-    const char *served_model_name; /* NULL: model */
-    struct config_names lora_modules;   /* adapters; each request uses one as its model */
-    bool lora_round_robin;              /* in turn, not at random */
-    const char *api_key;           /* OPENAI_API_KEY, NULL when unset or empty; never printed */
+    const char *unix_socket;          /* NULL: TCP */
+    const char *ca_file;              /* NULL: the system's trust store */
+    const char *cert_file;            /* client certificate; NULL none */
+    const char *key_file;             /* NULL: in cert_file */
+    const char *model;                /* NULL: first of /v1/models; filled in by discovery */
+    const char *served_model_name;    /* NULL: model */
+    struct config_names lora_modules; /* adapters; each request uses one as its model */
+    bool lora_round_robin;            /* in turn, not at random */
+    const char *api_key;              /* OPENAI_API_KEY, NULL when unset or empty; never printed */
 
     /* request body */
     const char *extra_body; /* JSON object text as given, NULL when none */
@@ -151,7 +151,7 @@ struct config {
     double ramp_up_start_rps; /* both NaN when not given */
     double ramp_up_end_rps;
     uint64_t num_warmups;
-    double probe_request_rate; /* 0: no probes */
+    double probe_request_rate;      /* 0: no probes */
     uint64_t ready_check_timeout_s; /* 0: no ready check */
     bool disable_tqdm;
     bool dry_run;

@@ -1,5 +1,5 @@
-/* Request bodies: the texts that go on the wire, compared with bodies recorded from the Python tool (there with blanks
- * and escapes, here compact). */
+/* Request bodies: the texts that go on the wire, compared with bodies recorded from vllm bench serve 0.33.0 (there with
+ * blanks and escapes, here compact). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +28,13 @@ struct row {
 #define CHAT_HEAD                                                                                  \
     "{\"model\":\"mock-model\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","  \
     "\"text\":" PROMPT "}]}],\"max_completion_tokens\":6," STREAM
+
+#define RESPONSES_HEAD                                                                             \
+    "{\"model\":\"mock-model\",\"input\":" PROMPT                                                  \
+    ",\"max_output_tokens\":6,\"stream\":true,\"store\":false"
+#define EMBED_MESSAGES                                                                             \
+    "{\"model\":\"mock-model\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","  \
+    "\"text\":" PROMPT "}]}],\"truncate_prompt_tokens\":"
 
 static const struct row rows[] = {
     {"completions", "vllm", 0, "", NULL,
@@ -83,6 +90,42 @@ static const struct row rows[] = {
     {"chat with messages of its own", "openai-chat", 0, "", "{\"messages\":[]}",
      "{\"model\":\"mock-model\",\"messages\":[],\"max_completion_tokens\":6," STREAM "}"},
     {"plain OpenAI chat", "openai-chat", PLAIN | IGNORE_EOS, "", NULL, CHAT_HEAD "}"},
+
+    {"responses", "openai-responses", 0, "", NULL, RESPONSES_HEAD "}"},
+    {"responses with sampling", "openai-responses", IGNORE_EOS, "temperature=0.0", NULL,
+     RESPONSES_HEAD ",\"ignore_eos\":true,\"temperature\":0.0}"},
+    {"responses with extra keys", "openai-responses", 0, "",
+     "{\"store\":true,\"reasoning\":{\"effort\":\"low\"}}",
+     "{\"model\":\"mock-model\",\"input\":" PROMPT ",\"max_output_tokens\":6,\"stream\":true,"
+     "\"store\":true,\"reasoning\":{\"effort\":\"low\"}}"},
+    {"responses have no logprobs", "openai-responses", LOGPROBS_3, "", NULL, RESPONSES_HEAD "}"},
+
+    {"embeddings", "openai-embeddings", 0, "", NULL,
+     "{\"model\":\"mock-model\",\"input\":" PROMPT ",\"truncate_prompt_tokens\":-1}"},
+    {"embeddings never ask to ignore the end of text", "openai-embeddings", IGNORE_EOS, "", NULL,
+     "{\"model\":\"mock-model\",\"input\":" PROMPT ",\"truncate_prompt_tokens\":-1}"},
+    {"embeddings with an encoding", "openai-embeddings", 0, "", "{\"encoding_format\": \"base64\"}",
+     "{\"model\":\"mock-model\",\"input\":" PROMPT ",\"truncate_prompt_tokens\":-1,"
+     "\"encoding_format\":\"base64\"}"},
+    {"plain OpenAI embeddings", "openai-embeddings", PLAIN, "", NULL,
+     "{\"model\":\"mock-model\",\"input\":" PROMPT "}"},
+    {"embeddings of messages", "openai-embeddings-chat", 0, "", "{\"truncate_prompt_tokens\":64}",
+     EMBED_MESSAGES "64}"},
+    {"CLIP with a text", "openai-embeddings-clip", 0, "", NULL, EMBED_MESSAGES "-1}"},
+    {"VLM2Vec with a text", "openai-embeddings-vlm2vec", 0, "", NULL, EMBED_MESSAGES "-1}"},
+    {"pooling", "vllm-pooling", 0, "", "{\"normalize\":true}",
+     "{\"model\":\"mock-model\",\"truncate_prompt_tokens\":-1,\"input\":" PROMPT
+     ",\"normalize\":true}"},
+    {"rerank: a text is a query", "vllm-rerank", 0, "", NULL,
+     "{\"model\":\"mock-model\",\"query\":" PROMPT ",\"truncate_prompt_tokens\":-1}"},
+    {"rerank: extra documents in their place", "vllm-rerank", 0, "",
+     "{\"top_n\":1,\"documents\":[\"a\",\"b\"]}",
+     "{\"model\":\"mock-model\",\"query\":" PROMPT ",\"documents\":[\"a\",\"b\"],"
+     "\"truncate_prompt_tokens\":-1,\"top_n\":1}"},
+    {"infinity", "infinity-embeddings", 0, "", NULL,
+     "{\"model\":\"mock-model\",\"input\":" PROMPT "}"},
+    {"infinity for CLIP with a text", "infinity-embeddings-clip", 0, "", NULL,
+     "{\"model\":\"mock-model\",\"input\":" PROMPT "}"},
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), MAX_SAMPLING = 8 };
@@ -106,8 +149,8 @@ static void fill_config(struct config *config, const struct row *row, struct con
 }
 
 /* As the load engine puts the parts together. */
-static void put_together(const struct body_template *t, struct body_values values, const char *model,
-                         struct buf *out)
+static void put_together(const struct body_template *t, struct body_values values,
+                         const char *model, struct buf *out)
 {
     struct buf text = {0};
     struct sv views[BODY_MAX_VIEWS];
@@ -194,6 +237,9 @@ static void the_table_finds_every_name(void **state)
         assert_ptr_equal(backend_find(backend_at(i)->name), backend_at(i));
     assert_string_equal(backend_find("openai-chat")->endpoint, "/v1/chat/completions");
     assert_string_equal(backend_find("vllm")->endpoint, "/v1/completions");
+    assert_string_equal(backend_find("openai-audio")->endpoint, "/v1/audio/transcriptions");
+    assert_string_equal(backend_find("vllm-pooling")->endpoint, "/pooling");
+    assert_string_equal(backend_find("vllm-rerank")->endpoint, "/v1/rerank");
     assert_null(backend_find("nope"));
 }
 
