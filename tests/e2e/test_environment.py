@@ -199,6 +199,8 @@ class Everything:
         elif path == "/detokenize":
             body = json.dumps({"prompt": "".join(chr(97 + t % 26) for t in
                                                  json.loads(self.server.requests[index][2])["tokens"])}).encode()
+        elif path == "/metrics":
+            body = b'vllm:spec_decode_num_drafts_total{engine="0"} 0.0\n'
         elif path.endswith("completions"):
             return [stream()]
         else:

