@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,8 @@ static bool is_address(const char *host)
 static void demand_host(struct tls_session *s, const char *host, bool insecure)
 {
     if (!is_address(host)) {
-        SSL_set_tlsext_host_name(s->ssl, host);
+        SSL_ctrl(s->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                 (void *)(uintptr_t)host); /* the macro for this casts const away */
         if (!insecure)
             SSL_set1_host(s->ssl, host);
     } else if (!insecure) {
@@ -166,6 +168,9 @@ void tls_session_free(struct tls_session *s)
 {
     if (s == NULL)
         return;
+    /* Without a shutdown OpenSSL would declare the session unfit for the next connection. */
+    if (s->problem[0] == '\0')
+        SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(s->ssl);
     free(s);
 }
