@@ -1,5 +1,5 @@
-"""Recorded behaviour of Python's `vllm bench serve` 0.33.0, and raw server responses taken from public bug reports, played
-to the built program.  Recordings and players are not part of the project: they are looked for in the folder VB_SHARED
+"""Recorded behaviour of Python's `vllm bench serve` 0.33.0, and raw server responses taken from public bug reports,
+played to the built program.  Recordings and players are not part of the project: they are looked for in the folder VB_SHARED
 or, without it, in ../shared beside the project, and every test is skipped where they are absent.
 
     run.py PROGRAM peers|cases [NAME ...]
@@ -18,26 +18,32 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SHARED = os.path.abspath(os.environ.get("VB_SHARED") or os.path.join(ROOT, "..", "shared"))
 
-# Not yet: other backends, data sets of later versions, LoRA, probes, TLS, speculative decoding from /metrics.
+# Not yet: data sets beyond random and custom, plots.
 PEERS = """
-backend_vllm backend_chat base_url endpoint_prefix endpoint_chat_on_openai served_model_name model_from_server
+backend_vllm backend_chat backend_responses backend_embeddings backend_infinity backend_pooling base_url
+endpoint_prefix endpoint_chat_on_openai served_model_name model_from_server
 model_from_server_tok model_none_on_server request_id_default host_localhost header_auth
-append append_new result_name_auto result_name_rate result_dir_new detailed detailed_server_metrics tqdm
+append append_new result_name_auto result_name_rate result_dir_new detailed detailed_server_metrics
+detailed_embeddings
+tqdm spec_decode diffusion probe lora_random lora_round_robin tls_insecure
 percentiles percentiles_e2el percentiles_queue goodput goodput_zero goodput_bad goodput_badvalue goodput_negative
 rate_20 rate_20_const rate_conc ramp_linear ready_check_late ready_check_warm profile
-sampling_chat extra_body extra_body_chat extra_body_model extra_body_nostream logprobs logprobs_chat beam_search
+sampling_chat sampling_responses extra_body extra_body_encoding extra_body_chat extra_body_model extra_body_nostream
+logprobs logprobs_chat beam_search
 ds_custom_template ds_custom_shuffle ds_custom_perline ds_custom_no_oversample
-ds_random ds_random_prefix ds_random_range ds_random_range_json ds_random_seed1 ds_random_mismatch ds_random_notokenize
+ds_random ds_random_prefix ds_random_range ds_random_range_json ds_random_seed1 ds_random_mismatch
+ds_random_notokenize
 ds_random_bos ds_random_chat ds_random_mm_badbackend skip_tokenizer
 st_no_usage st_reasoning st_reasoning_content st_bundled st_unicode_split st_unicode_split_chat st_comments st_no_done
 st_crlf st_short st_final_empty st_final_empty_chat st_usage_each st_usage_each_chat st_usage_inline st_split_chat
-st_role_early
+st_role_early st_reasoning_responses st_responses_no_usage st_responses_close
 err_unreachable err_unreachable_ready err_400 err_400_ready err_404_endpoint err_close_mid err_close_mid_chat
-err_close_first err_close_rst err_sse_error err_sse_error_first err_500_warmup
+err_close_first err_close_rst err_sse_error err_sse_error_first err_500_warmup err_500_embeddings err_tls
 flag_underscore flag_equals flag_abbrev err_flag_unknown err_num_prompts_text err_num_prompts_zero err_rate_negative
 err_burstiness_zero err_range_ratio err_percentile_bad err_percentile_name err_percentile_range err_header_bad
 err_metadata_bad err_extra_body_list err_dataset_missing err_dataset_nopath err_dataset_malformed err_dataset_noprompt
-err_dataset_empty err_dataset_perline_missing err_random_with_path err_result_dir_file err_tokenizer_missing config_yaml
+err_dataset_empty err_dataset_perline_missing err_random_with_path err_result_dir_file err_tokenizer_missing
+config_yaml
 """.split()
 
 CASES = """
@@ -48,9 +54,10 @@ f01-event-in-three-pieces f03-cut-inside-spaces-of-text f04-utf8-cut f05-many-ev
 f09-keepalive-comment f10-bare-colon-ping f11-comment-glued-to-event f12-two-data-lines f14-done-without-newline
 f17-u2028-in-json f19-escaped-surrogates f21-chunk-extension-and-trailer f22-close-delimited-body
 h01-custom-header h02-api-key h03-no-key-no-header h04-single-content-type h05-ipv6-host h07-base-url-with-prefix
-h09-no-compression-asked h15-served-model-name
+h09-no-compression-asked h10-tls-self-signed h11-tls-self-signed-refused h15-served-model-name
 n03-goodput-single-token-tpot n05-rate-is-kept n06-warmups-not-counted n07-ready-check n08-peak-not-below-mean
 n10-zero-gap-latency
+p01-embeddings p03-embeddings-error-200 r02-responses-failed r03-responses-incomplete
 s01-completions-plain s04-chat-reasoning-content s05-chat-reasoning-field s07-chat-tool-calls
 s09-chat-empty-content-token s10-completions-empty-text-token
 u03-usage-on-last-choice-chunk u05-usage-chunk-no-choices-key u06-usage-null-everywhere u07-no-usage-at-all
