@@ -225,6 +225,7 @@ static void finish(struct load *load, struct load_result *result)
     result->duration_ns = end - result->start_ns;
     result->interrupted = atomic_load(&load->shared.stop) != STOP_NOT;
     result->client.address = load->shared.plan->target->address_text;
+    result->client.paced = load->shared.plan->due_ns != NULL;
     result->client.dns_ms = (double)load->shared.plan->target->dns_ns / 1e6;
 }
 

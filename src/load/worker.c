@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "load/conn_priv.h"
 
-enum { PREOPEN_AT_ONCE = 128 };
+enum { PREOPEN_AT_ONCE = 128, SENDS_AT_ONCE = 32 };
 
 static const uint64_t CONNECT_TIMEOUT_NS = 30 * NS_PER_S;
 static const uint64_t PREOPEN_TIMEOUT_NS = 10 * NS_PER_S;
@@ -191,10 +191,13 @@ static bool claim(struct worker *w)
     return true;
 }
 
-/* Sends what is due and has a slot; returns when the next item is due (UINT64_MAX: nothing to wait for). */
+/* Sends what is due and has a slot, a few requests a turn so that a burst does not keep arrivals waiting; returns when
+ * to come again (UINT64_MAX: nothing to wait for). */
 static uint64_t send_due(struct worker *w)
 {
-    while (w->busy < w->limit && claim(w)) {
+    for (int sent = 0; w->busy < w->limit && claim(w); sent++) {
+        if (sent == SENDS_AT_ONCE)
+            return 0;
         uint64_t due = worker_due_ns(w, w->claimed);
         if (due > clock_mono_ns())
             return due;

@@ -11,6 +11,8 @@
 #define SEND_LAG_SUSPECT_MS      10.0
 #define SEND_LAG_SUSPECT_OF_TTFT 0.05
 #define SEND_LAG_INVALID_OF_TTFT 0.50
+#define IDLE_SUSPECT_OF_E2EL     0.05
+#define IDLE_INVALID_OF_E2EL     0.50
 #define RELATIVE_FLOOR_MS        1.0 /* below it no share of a small latency makes a rule fire */
 #define USER_LAG_INVALID_OF_ITL  0.10
 #define USER_STAMPS_TOLERATED    0.01
@@ -44,6 +46,7 @@ void client_stats_merge(struct client_stats *into, const struct client_stats *fr
     into->requests_connecting += from->requests_connecting;
     into->clock_steps += from->clock_steps;
     into->threads += from->threads;
+    into->paced |= from->paced;
     if (from->dns_ms > into->dns_ms)
         into->dns_ms = from->dns_ms;
     if (into->address == NULL)
@@ -62,6 +65,7 @@ struct facts {
     const struct client_stats *stats;
     double ttft_ms;
     double itl_ms;
+    double e2el_ms;
     double send_lag_ms;    /* p99 */
     double receive_lag_ms; /* p99; negative when no read had a kernel stamp */
     double stall_ms;
@@ -114,8 +118,25 @@ static enum verdict judge_user_stamps(struct facts *f)
                100 * f->user_share, f->receive_lag_ms);
 }
 
+/* Without a rate: the share of its time that a slot stood idle before it was used again. */
+static enum verdict judge_idle_slots(struct facts *f)
+{
+    double lag_ms = hist_mean_ns(&f->stats->send_lag) / 1e6;
+    double suspect = larger(IDLE_SUSPECT_OF_E2EL * f->e2el_ms, RELATIVE_FLOOR_MS);
+    if (f->stats->paced || f->e2el_ms <= 0 || lag_ms <= suspect)
+        return VERDICT_CLEAN;
+    bool invalid = lag_ms > larger(IDLE_INVALID_OF_E2EL * f->e2el_ms, RELATIVE_FLOOR_MS);
+    return say(f, invalid ? VERDICT_INVALID : VERDICT_SUSPECT,
+               "requests left late: mean send lag %.2f ms is more than %.0f%% of the mean E2EL "
+               "(%.2f ms), so fewer were in flight than asked for; add --client-threads or lower "
+               "the concurrency",
+               lag_ms, 100 * (invalid ? IDLE_INVALID_OF_E2EL : IDLE_SUSPECT_OF_E2EL), f->e2el_ms);
+}
+
 static enum verdict judge_send_lag(struct facts *f)
 {
+    if (!f->stats->paced)
+        return VERDICT_CLEAN;
     double invalid = larger(SEND_LAG_INVALID_OF_TTFT * f->ttft_ms, RELATIVE_FLOOR_MS);
     double suspect = larger(SEND_LAG_SUSPECT_OF_TTFT * f->ttft_ms, RELATIVE_FLOOR_MS);
     if (f->ttft_ms > 0 && f->send_lag_ms > invalid)
@@ -192,16 +213,17 @@ static enum verdict judge_cpu(struct facts *f)
         100 * share, 100 * CPU_SUSPECT);
 }
 
-enum verdict client_verdict(const struct client_stats *c, double mean_ttft_ms, double mean_itl_ms,
+enum verdict client_verdict(const struct client_stats *c, const struct client_latencies *means,
                             char *rule, size_t rule_cap)
 {
     typedef enum verdict judge_fn(struct facts * f);
-    static judge_fn *const rules[] = {judge_user_stamps, judge_send_lag, judge_stall, judge_merged,
-                                      judge_cpu};
+    static judge_fn *const rules[] = {judge_user_stamps, judge_send_lag, judge_idle_slots,
+                                      judge_stall,       judge_merged,   judge_cpu};
     struct facts f = {
         .stats = c,
-        .ttft_ms = mean_ttft_ms,
-        .itl_ms = mean_itl_ms,
+        .ttft_ms = means->ttft_ms,
+        .itl_ms = means->itl_ms,
+        .e2el_ms = means->e2el_ms,
         .send_lag_ms = (double)hist_percentile_ns(&c->send_lag, 99) / 1e6,
         .receive_lag_ms =
             c->receive_lag.count > 0 ? (double)hist_percentile_ns(&c->receive_lag, 99) / 1e6 : -1.0,

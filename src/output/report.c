@@ -22,8 +22,12 @@ enum verdict report_verdict(const struct run_report *report, char *rule, size_t 
 {
     /* What a pooling request waits for is its whole reply. */
     const struct series_stats *series = report->summary->series;
-    double first_ms = series[report->pooling ? SERIES_E2EL : SERIES_TTFT].mean_ms;
-    return client_verdict(report->client, first_ms, series[SERIES_ITL].mean_ms, rule, rule_cap);
+    struct client_latencies means = {
+        .ttft_ms = series[report->pooling ? SERIES_E2EL : SERIES_TTFT].mean_ms,
+        .itl_ms = series[SERIES_ITL].mean_ms,
+        .e2el_ms = series[SERIES_E2EL].mean_ms,
+    };
+    return client_verdict(report->client, &means, rule, rule_cap);
 }
 
 bool report_shows_metric(const struct run_report *report, enum metric_id metric)

@@ -35,11 +35,13 @@ static void only_value(struct hist *h, uint64_t value_ns)
     hist_add(h, value_ns);
 }
 
-/* With mean TTFT 100 ms and mean ITL 20 ms. */
+static const struct client_latencies usual = {.ttft_ms = 100, .itl_ms = 20, .e2el_ms = 400};
+
+/* With the usual means. */
 static void check(const struct client_stats *c, enum verdict want, const char *part)
 {
     char rule[320];
-    assert_int_equal(client_verdict(c, 100, 20, rule, sizeof(rule)), want);
+    assert_int_equal(client_verdict(c, &usual, rule, sizeof(rule)), want);
     if (strstr(rule, part) == NULL)
         fail_msg("'%s' is not in '%s'", part, rule);
 }
@@ -53,6 +55,24 @@ static void test_calm_and_empty_runs_are_clean(void **state)
     c = (struct client_stats){0};
     check(&c, VERDICT_CLEAN, "none");
     assert_int_equal(client_stamp_source(&c), STAMP_KERNEL);
+}
+
+/* Slots idle for 5 % and half of a mean E2EL of 400 ms. */
+static void test_idle_slots_of_unpaced_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t lag_ms;
+        enum verdict verdict;
+    } rows[] = {
+        {19, VERDICT_CLEAN}, {21, VERDICT_SUSPECT}, {199, VERDICT_SUSPECT}, {201, VERDICT_INVALID}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct client_stats c;
+        calm(&c);
+        only_value(&c.send_lag, rows[i].lag_ms * NS_PER_MS);
+        check(&c, rows[i].verdict,
+              rows[i].verdict == VERDICT_CLEAN ? "none" : "requests left late");
+    }
 }
 
 static void test_send_lag(void **state)
@@ -72,10 +92,11 @@ static void test_send_lag(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct client_stats c;
         char rule[320];
+        struct client_latencies means = {.ttft_ms = rows[i].ttft_ms, .itl_ms = 20, .e2el_ms = 400};
         calm(&c);
+        c.paced = true;
         only_value(&c.send_lag, rows[i].lag_us * NS_PER_US);
-        assert_int_equal(client_verdict(&c, rows[i].ttft_ms, 20, rule, sizeof(rule)),
-                         rows[i].verdict);
+        assert_int_equal(client_verdict(&c, &means, rule, sizeof(rule)), rows[i].verdict);
         assert_int_equal(strstr(rule, "requests left late") != NULL,
                          rows[i].verdict != VERDICT_CLEAN);
     }
@@ -158,12 +179,13 @@ static void test_worst_rule_wins_and_equals_go_by_order(void **state)
     c.cpu_ns = c.wall_ns;
     c.longest_stall_ns = 60 * NS_PER_MS;
     check(&c, VERDICT_SUSPECT, "stood still");
+    c.paced = true;
     only_value(&c.send_lag, 60 * NS_PER_MS);
     check(&c, VERDICT_INVALID, "requests left late");
     char small[8];
-    assert_int_equal(client_verdict(&c, 100, 20, small, sizeof(small)), VERDICT_INVALID);
+    assert_int_equal(client_verdict(&c, &usual, small, sizeof(small)), VERDICT_INVALID);
     assert_string_equal(small, "request");
-    assert_int_equal(client_verdict(&c, 100, 20, NULL, 0), VERDICT_INVALID);
+    assert_int_equal(client_verdict(&c, &usual, NULL, 0), VERDICT_INVALID);
 }
 
 static void test_merge_adds_up(void **state)
@@ -219,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calm_and_empty_runs_are_clean),
         cmocka_unit_test(test_send_lag),
+        cmocka_unit_test(test_idle_slots_of_unpaced_runs),
         cmocka_unit_test(test_reads_without_kernel_stamps),
         cmocka_unit_test(test_stalls),
         cmocka_unit_test(test_merged_reads_never_make_a_run_invalid),
