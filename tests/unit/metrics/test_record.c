@@ -89,8 +89,10 @@ static void test_any_number_of_gaps_comes_back(void **state)
 static void test_long_gaps_come_back_at_every_place_of_a_block(void **state)
 {
     (void)state;
-    static const uint64_t edges[] = {UINT32_MAX - 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1,
-                                     UINT64_C(0x123456789abcdef), 0};
+    static const uint64_t edges[] = {
+        UINT32_MAX - 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_C(0x123456789abcdef), 0,
+        /* around where the words for token counts begin */
+        UINT64_C(0xfffeffff), UINT64_C(0xffff0000), UINT64_C(0xffff0001)};
     enum { MOST = 140 };
     uint64_t gaps[MOST];
     struct record_slab slab = {0};
@@ -157,6 +159,63 @@ static void test_a_stamp_before_the_last_counts_as_the_same_instant(void **state
     record_slab_done(&slab);
 }
 
+/* Tokens and gaps of every kind, at every place of a block. */
+static void test_token_counts_come_back_with_their_gaps(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    static const uint64_t TOKENS[] = {1, 4, 0, 1, 65534, 2, 1};
+    static const uint64_t GAPS[] = {5, UINT64_C(0xffff0000), 0, 7, UINT64_C(5000000000)};
+    for (size_t shift = 0; shift < 35; shift++) {
+        struct record_slab slab = {0};
+        struct record r;
+        struct record_cursor c;
+        uint64_t now = 1000, gap;
+        int64_t running = 3;
+        record_init(&r);
+        record_event_counted(&r, &slab, now, running);
+        for (size_t i = 0; i < MOST; i++) {
+            now += GAPS[(i + shift) % 5];
+            running += (int64_t)TOKENS[(i + shift) % 7];
+            record_event_counted(&r, &slab, now, running);
+        }
+        assert_int_equal(r.events, MOST + 1);
+        assert_int_equal(r.counted_events, MOST + 1);
+        assert_int_equal(r.first_tokens, 3);
+        assert_int_equal(r.running_tokens, running);
+        record_gaps_begin(&r, &c);
+        for (size_t i = 0; i < MOST; i++) {
+            assert_true(record_gaps_next(&c, &gap));
+            assert_int_equal(gap, GAPS[(i + shift) % 5]);
+            assert_int_equal(c.tokens, TOKENS[(i + shift) % 7]);
+        }
+        assert_false(record_gaps_next(&c, &gap));
+        record_slab_done(&slab);
+    }
+}
+
+static void test_counts_that_go_back_or_leap_are_not_counted(void **state)
+{
+    (void)state;
+    struct record_slab slab = {0};
+    struct record r;
+    struct record_cursor c;
+    uint64_t gap;
+    record_init(&r);
+    record_event_counted(&r, &slab, 10, 2);
+    record_event_counted(&r, &slab, 20, 1);
+    record_event_counted(&r, &slab, 30, INT64_MAX);
+    record_event_counted(&r, &slab, 40, 5);
+    assert_int_equal(r.events, 4);
+    assert_int_equal(r.counted_events, 2);
+    assert_int_equal(r.running_tokens, 5);
+    record_gaps_begin(&r, &c);
+    assert_true(record_gaps_next(&c, &gap) && c.tokens == 1);
+    assert_true(record_gaps_next(&c, &gap) && c.tokens == 1);
+    assert_true(record_gaps_next(&c, &gap) && c.tokens == 3 && gap == 10);
+    record_slab_done(&slab);
+}
+
 static void test_slab_copies_stay_whole(void **state)
 {
     (void)state;
@@ -202,6 +261,8 @@ int main(void)
         cmocka_unit_test(test_long_gaps_come_back_at_every_place_of_a_block),
         cmocka_unit_test(test_random_gaps_of_many_records_interleaved),
         cmocka_unit_test(test_a_stamp_before_the_last_counts_as_the_same_instant),
+        cmocka_unit_test(test_token_counts_come_back_with_their_gaps),
+        cmocka_unit_test(test_counts_that_go_back_or_leap_are_not_counted),
         cmocka_unit_test(test_slab_copies_stay_whole),
         cmocka_unit_test(test_failures_have_names),
     };
