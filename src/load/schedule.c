@@ -34,6 +34,14 @@ static double gap_s(const struct config *config, struct mt19937 *npl, double rat
     return npl_gamma(npl, config->burstiness, theta);
 }
 
+/* A century stands for what is later, for infinity and for what overflow made of it. */
+static uint64_t to_ns(double seconds)
+{
+    const double century = 100.0 * 365 * 24 * 3600 * (double)NS_PER_S;
+    double ns = seconds * (double)NS_PER_S + 0.5;
+    return ns < century ? (uint64_t)ns : (uint64_t)century;
+}
+
 void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *due_ns, size_t count)
 {
     if (count == 0)
@@ -51,6 +59,6 @@ void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *d
             due_s[i] *= factor;
     }
     for (size_t i = 0; i < count; i++)
-        due_ns[i] = (uint64_t)(due_s[i] * (double)NS_PER_S + 0.5);
+        due_ns[i] = to_ns(due_s[i]);
     free(due_s);
 }

@@ -66,6 +66,25 @@ static void arrival_times_equal_numpys(void **state)
     }
 }
 
+/* 1e-30 requests a second: due times of 1e39 ns, which no integer holds. */
+static void what_is_due_in_ages_stays_far_away(void **state)
+{
+    (void)state;
+    const uint64_t ten_years_ns = UINT64_C(315360000000000000);
+    const double rates[] = {1e-30, 1e-300, 5e-324};
+    for (size_t k = 0; k < 3; k++) {
+        struct config config = {.request_rate = rates[k], .burstiness = 1.0};
+        struct mt19937 npl;
+        npl_seed(&npl, 0);
+        uint64_t due_ns[3];
+        schedule_fill(&config, &npl, due_ns, 3);
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(due_ns[i] > ten_years_ns);
+            assert_true(due_ns[i] < UINT64_MAX / 2); /* room for the clock */
+        }
+    }
+}
+
 static void rates_of_a_ramp_start_and_end_where_asked(void **state)
 {
     (void)state;
@@ -84,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrival_times_equal_numpys),
+        cmocka_unit_test(what_is_due_in_ages_stays_far_away),
         cmocka_unit_test(rates_of_a_ramp_start_and_end_where_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
