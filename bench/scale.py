@@ -32,8 +32,9 @@ def main():
         def measure(name):
             used = bench.run(name, o.streams, o.streams, o.tokens, detailed=True)
             result = used.pop("result")
-            failed = o.streams - result.get("completed", len(result["ttfts"]))
-            return used | accuracy.errors(result, bench.truth(), o.streams) | {"failed": failed}
+            used["failed"] = o.streams - result.get("completed", len(result["ttfts"]))
+            used["merged"] = result.get("client", {}).get("merged_event_share", 0)
+            return used | accuracy.errors(result, bench.truth(), o.streams)
         runs = rig.alternate([*bench.clients, "floor"], o.runs, measure)
     accuracy.show(o.streams, runs)
     failed = sum(run["failed"] for run in runs["ours"])

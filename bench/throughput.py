@@ -43,9 +43,10 @@ def main():
               + " ".join(flags))
         print(f"{'':8}{'Mtok/CPU s':>12}{'CPU s':>8}{'user s':>8}{'wall s':>8}{'RSS MiB':>9}")
         for name in runs:
+            row = [rig.median(runs, name, key) for key in ("cpu_s", "user_s", "wall_s")]
             print(f"{name:8}{rig.median(runs, name, 'rate'):12.3f}"
-                  f"{rig.median(runs, name, 'cpu_s'):8.2f}{rig.median(runs, name, 'user_s'):8.2f}"
-                  f"{rig.median(runs, name, 'wall_s'):8.2f}{rig.median(runs, name, 'rss_mib'):9.1f}")
+                  + "".join(f"{value:8.2f}" for value in row)
+                  + f"{rig.median(runs, name, 'rss_mib'):9.1f}")
         for other in ("floor", "peer"):
             if other in runs:
                 print(f"        ours / {other}: {rig.pair_ratios(runs, 'ours', other, 'rate'):.2f} "
