@@ -1,0 +1,402 @@
+/* The phases of a run (ORCHESTRATION 2): workload, ready check, prompt alignment, warm-ups, load, figures. */
+#include "modes/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "datasets/dataset.h"
+#include "load/align.h"
+#include "load/fit.h"
+#include "load/lora.h"
+#include "load/ready.h"
+#include "load/schedule.h"
+#include "output/notes.h"
+
+static void say(const char *sentence)
+{
+    note(stderr, "%s", sentence);
+}
+
+static void dataset_notice(void *user, const char *sentence)
+{
+    (void)user;
+    say(sentence);
+}
+
+void run_init(struct run *r, struct session *session, const struct config *config)
+{
+    *r = (struct run){.session = session, .config = config};
+}
+
+bool run_build(struct run *r, struct error *err)
+{
+    py_seed(&r->py, r->config->seed);
+    npl_seed(&r->npl, (uint32_t)r->config->seed);
+    struct dataset_context context = {
+        .config = r->config,
+        .tokenizer = r->session->tokenizer,
+        .py = &r->py,
+        .npl = &r->npl,
+        .notice = dataset_notice,
+    };
+    return dataset_build(&context, &r->workload, err);
+}
+
+void run_print_dry(const struct run *r)
+{
+    struct dry_run_stats stats = {.prompts = r->workload.count};
+    for (size_t i = 0; i < r->workload.count; i++) {
+        stats.input_tokens += r->workload.requests[i].prompt_len;
+        stats.output_tokens += r->workload.requests[i].output_len;
+    }
+    note_dry_run(stdout, &stats);
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------------- */
+
+static enum load_text text_needed(const struct run *r)
+{
+    if (r->session->backend->pooling)
+        return LOAD_TEXT_NONE;
+    if (r->config->save_detailed)
+        return LOAD_TEXT_ALWAYS;
+    return r->session->tokenizer != NULL ? LOAD_TEXT_WITHOUT_USAGE : LOAD_TEXT_NONE;
+}
+
+static void show_progress(void *user, const struct load_progress *p)
+{
+    struct run *r = user;
+    struct progress_snapshot snapshot = {
+        .done = p->done,
+        .total = r->workload.count,
+        .in_flight = p->sent - p->done,
+        .failed = p->failed,
+        .tokens = p->tokens,
+        .elapsed_s = (double)p->elapsed_ns / 1e9,
+    };
+    progress_update(&r->progress, &snapshot, clock_mono_ns());
+}
+
+static struct sv model_text(struct run *r, const char *name)
+{
+    struct buf text = {0};
+    body_model_text(&r->body, name, &text);
+    struct sv copy = arena_copy(&r->session->arena, buf_sv(&text));
+    buf_done(&text);
+    return copy;
+}
+
+/* What every request has in common, and whether the data set's requests go into it. */
+static bool make_body(struct run *r, struct error *err)
+{
+    const char *warning;
+    if (!r->session->backend->body_parts(r->config, &r->body, err) ||
+        !load_fits(r->session->backend, &r->body, &r->workload, &warning, err))
+        return false;
+    if (warning != NULL)
+        note(stderr, "warning: %s", warning);
+    server_headers(&r->session->server, r->session->backend->content_type, &r->headers);
+    return true;
+}
+
+static bool make_plan(struct run *r, struct error *err)
+{
+    const struct config *config = r->config;
+    if (!make_body(r, err))
+        return false;
+    bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
+    r->plan = (struct load_plan){
+        .target = &r->session->target,
+        .pool = &r->session->pool,
+        .workload = &r->workload,
+        .count = r->workload.count,
+        .backend = r->session->backend,
+        .body = &r->body,
+        .model = model_text(r, r->session->wire_model),
+        .path = buf_sv(&r->session->path),
+        .headers = buf_sv(&r->headers),
+        .id_prefix = config->request_id_prefix,
+        .max_concurrency = config->max_concurrency,
+        .concurrency_known = config->max_concurrency > 0 || !paced,
+        .threads = config->client_threads,
+        .request_timeout_ns = config->request_timeout_ns,
+        .text = text_needed(r),
+        .progress = show_progress,
+        .user = r,
+    };
+    return true;
+}
+
+static void show_countdown(void *user, uint64_t left_s, const char *last_error)
+{
+    struct run *r = user;
+    note(stderr, "Not ready (%s); %llu s left", session_redacted(r->session, last_error),
+         (unsigned long long)left_s);
+}
+
+static bool wait_ready(struct run *r, struct error *err)
+{
+    say(NOTE_TEST_RUN);
+    if (r->config->ready_check_timeout_s == 0) {
+        say(NOTE_READY_SKIPPED);
+        return true;
+    }
+    note(stderr, NOTE_READY_WAIT, (unsigned long long)r->config->ready_check_timeout_s);
+    if (!ready_check(&r->plan, r->config->ready_check_timeout_s, show_countdown, r, err))
+        return false;
+    say(NOTE_READY_DONE);
+    return true;
+}
+
+/* Only prompts that were made up from token ids by a local tokenizer can be off. */
+static void align(struct run *r)
+{
+    if (strcmp(r->config->dataset_name, "random") != 0 || r->session->tokenizer == NULL ||
+        tokenizer_is_remote(r->session->tokenizer) || !r->session->backend->streams)
+        return;
+    struct align_report report;
+    align_prompts(&r->session->server, r->session->wire_model, &r->workload, &report);
+    if (!report.available && report.problem[0] != '\0')
+        note(stderr, "warning: prompt lengths were not checked against the server: %s",
+             session_redacted(r->session, report.problem));
+    if (report.mismatched > 0)
+        note(stderr,
+             "The server counts %zu of %zu probed prompts differently; %zu prompts were repaired, "
+             "%zu "
+             "still differ",
+             report.mismatched, report.probed, report.repaired, report.left_over);
+}
+
+static bool warm_up(struct run *r, struct error *err)
+{
+    uint64_t count = r->config->num_warmups;
+    if (count == 0)
+        return true;
+    uint64_t failed;
+    note(stderr, NOTE_WARMUP, (unsigned long long)count);
+    if (!ready_warm_up(&r->plan, count, &failed, err))
+        return false;
+    if (failed > 0)
+        note(stderr, "warning: %llu of %llu warm-up requests failed", (unsigned long long)failed,
+             (unsigned long long)count);
+    say(NOTE_WARMUP_DONE);
+    return true;
+}
+
+static void profiler(struct run *r, bool start)
+{
+    if (!r->config->profile)
+        return;
+    struct error err;
+    say(start ? NOTE_PROFILER_START : NOTE_PROFILER_STOP);
+    if (server_command(&r->session->server, start ? "/start_profile" : "/stop_profile", &err))
+        say(start ? NOTE_PROFILER_STARTED : NOTE_PROFILER_STOPPED);
+    else
+        note(stderr, "warning: %s", session_redacted(r->session, err.message));
+}
+
+/* With a ramp-up: the whole rates passed, at the times when their requests became due (ORCHESTRATION 7). */
+static void note_rate_changes(struct run *r)
+{
+    const struct config *config = r->config;
+    if (config->ramp_up_strategy == RAMP_UP_NONE || r->due_ns == NULL)
+        return;
+    int64_t last = (int64_t)config->ramp_up_start_rps;
+    size_t cap = 0;
+    MEM_GROW(r->rps_changes, r->rps_change_count, cap);
+    r->rps_changes[r->rps_change_count++] = (struct rps_change){last, r->load.start_real_ns};
+    for (size_t i = 0; i < r->workload.count; i++) {
+        int64_t rate = (int64_t)floor(schedule_rate(config, i, r->workload.count));
+        for (; last < rate; r->rps_change_count++) {
+            MEM_GROW(r->rps_changes, r->rps_change_count, cap);
+            r->rps_changes[r->rps_change_count] =
+                (struct rps_change){++last, r->load.start_real_ns + r->due_ns[i]};
+        }
+    }
+}
+
+static void begin_probes(void *user)
+{
+    struct run *r = user;
+    if (r->probe != NULL)
+        probe_start(r->probe);
+}
+
+/* The load, with probes beside it when asked for, and the server's counters before and after it. */
+static bool run_between_scrapes(struct run *r, struct error *err)
+{
+    double probe_rate = r->config->probe_request_rate;
+    struct server_counters before;
+    struct server_counters after;
+    bool counted = scrape_counters(&r->session->server, &before);
+    if (probe_rate > 0.0) {
+        note(stderr, NOTE_PROBES, probe_rate);
+        r->probe = probe_new(&r->plan, probe_rate);
+        r->plan.started = begin_probes;
+    }
+    bool ok = load_run(&r->plan, &r->load, err);
+    if (r->probe != NULL)
+        probe_stop(r->probe, &r->probe_stats);
+    if (ok && counted && scrape_counters(&r->session->server, &after))
+        server_stats_make(&before, &after, (double)r->load.duration_ns / 1e9, &r->server_stats);
+    return ok;
+}
+
+/* Only measured requests use the adapters: ready check and warm-ups are over by now. */
+static void use_adapters(struct run *r)
+{
+    const struct config_names *modules = &r->config->lora_modules;
+    if (modules->count == 0)
+        return;
+    r->lora = mem_array(modules->count, sizeof(*r->lora));
+    for (size_t i = 0; i < modules->count; i++)
+        r->lora[i] = model_text(r, modules->items[i]);
+    r->lora_of = lora_assign(r->config, &r->py, r->workload.count);
+    r->plan.lora = r->lora;
+    r->plan.lora_of = r->lora_of;
+}
+
+static bool run_load(struct run *r, struct error *err)
+{
+    const struct config *config = r->config;
+    say(NOTE_MAIN_RUN);
+    profiler(r, true);
+    note_traffic(stderr, config);
+    use_adapters(r);
+    bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
+    if (paced) {
+        r->due_ns = mem_array(r->workload.count, sizeof(*r->due_ns));
+        schedule_fill(config, &r->npl, r->due_ns, r->workload.count);
+        r->plan.due_ns = r->due_ns;
+    }
+    progress_begin(&r->progress, stderr, progress_mode_for(stderr, config->disable_tqdm),
+                   clock_mono_ns());
+    bool ok = run_between_scrapes(r, err);
+    struct progress_snapshot last = {.total = r->workload.count,
+                                     .elapsed_s = (double)r->load.duration_ns / 1e9};
+    for (size_t i = 0; i < r->load.count; i++) {
+        last.done += r->load.records[i].done;
+        last.failed += r->load.records[i].done && !record_ok(&r->load.records[i]);
+        last.tokens += r->load.records[i].events;
+    }
+    progress_end(&r->progress, &last, clock_mono_ns());
+    profiler(r, false);
+    if (ok)
+        note_rate_changes(r);
+    return ok;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------------------------- */
+
+/* Output of responses without usage is counted with the tokenizer, as Python does. */
+static void count_texts(struct run *r)
+{
+    if (r->session->tokenizer == NULL || r->session->backend->pooling)
+        return;
+    struct token_ids ids = {0};
+    bool warned = false;
+    for (size_t i = 0; i < r->load.count; i++) {
+        struct record *record = &r->load.records[i];
+        if (!record_ok(record) || record->usage_completion_tokens > 0)
+            continue;
+        struct error err;
+        ids.count = 0;
+        if (tokenizer_encode(r->session->tokenizer, record->text, false, &ids, &err)) {
+            record->text_tokens = (int64_t)ids.count;
+        } else if (!warned) {
+            note(stderr, "warning: cannot count the output tokens of some responses: %s",
+                 session_redacted(r->session, err.message));
+            warned = true;
+        }
+    }
+    token_ids_done(&ids);
+}
+
+static void summarize(struct run *r)
+{
+    const struct config *config = r->config;
+    const struct config_goodput *goodput = &config->goodput;
+    struct summary_options options = {
+        .start_ns = r->load.start_ns,
+        .duration_ns = r->load.duration_ns,
+        .percentiles = config->percentiles,
+        .percentile_count = config->percentile_count,
+        .goodput_given = goodput->any,
+        .goodput_ttft_ms = goodput->given[METRIC_TTFT] ? goodput->limit_ms[METRIC_TTFT] : HUGE_VAL,
+        .goodput_tpot_ms = goodput->given[METRIC_TPOT] ? goodput->limit_ms[METRIC_TPOT] : HUGE_VAL,
+        .goodput_e2el_ms = goodput->given[METRIC_E2EL] ? goodput->limit_ms[METRIC_E2EL] : HUGE_VAL,
+        .has_tokenizer = r->session->tokenizer != NULL,
+        .pooling = r->session->backend->pooling,
+        .steady_state = !config->no_steady_state && config->max_concurrency > 0 &&
+                        isinf(config->request_rate) && config->ramp_up_strategy == RAMP_UP_NONE,
+        .max_concurrency = config->max_concurrency,
+        .steady_threshold = config->steady_state_threshold,
+        .steady_min_window_s = config->steady_state_min_window_s,
+    };
+    metrics_summarize(r->load.records, r->load.count, &options, &r->summary);
+    note_warm_cache(stderr, config, &r->summary);
+}
+
+bool run_measure(struct run *r, struct error *err)
+{
+    if (!session_resolve(r->session, err) || !make_plan(r, err) || !wait_ready(r, err))
+        return false;
+    align(r);
+    if (!warm_up(r, err) || !run_load(r, err))
+        return false;
+    count_texts(r);
+    summarize(r);
+    return true;
+}
+
+void run_report(const struct run *r, struct run_report *report)
+{
+    const struct session *session = r->session;
+    *report = (struct run_report){
+        .config = r->config,
+        .model_id = r->config->model,
+        .tokenizer_id = r->config->skip_tokenizer_init ? NULL : session->tokenizer_id,
+        .has_tokenizer = session->tokenizer != NULL,
+        .pooling = session->backend->pooling,
+        .date = time(NULL),
+        .records = r->load.records,
+        .count = r->load.count,
+        .start_ns = r->load.start_ns,
+        .summary = &r->summary,
+        .client = &r->load.client,
+        .server = &r->server_stats,
+        .probe = r->probe != NULL ? &r->probe_stats : NULL,
+        .interrupted = r->load.interrupted,
+        .rps_changes = r->rps_changes,
+        .rps_change_count = r->rps_change_count,
+    };
+}
+
+bool run_judge(const struct run *r, struct error *err)
+{
+    if (r->load.interrupted)
+        return error_set(err, E_INTERRUPTED,
+                         "interrupted: %llu of %zu requests were sent, and the figures cover those",
+                         (unsigned long long)r->summary.sent, r->load.count);
+    if (r->summary.completed == 0)
+        return error_set(err, E_RESULT, "no request completed (%llu failed)",
+                         (unsigned long long)r->summary.failed);
+    return true;
+}
+
+void run_done(struct run *r)
+{
+    summary_done(&r->summary);
+    load_result_done(&r->load);
+    free(r->rps_changes);
+    free(r->due_ns);
+    free(r->lora);
+    free(r->lora_of);
+    buf_done(&r->headers);
+    body_template_done(&r->body);
+    workload_done(&r->workload);
+}

@@ -1,0 +1,178 @@
+/* Settling the server, the model and the tokenizer, in this order: each may have to ask the one before. */
+#include "modes/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "config/secrets.h"
+#include "datasets/dataset.h"
+#include "mock/mock.h"
+#include "net/proxy.h"
+#include "net/tls.h"
+#include "output/notes.h"
+
+const char *session_redacted(struct serve *s, const char *text)
+{
+    struct buf out = {0};
+    config_redact(s->config, sv_from(text), &out);
+    struct sv kept = arena_copy(&s->arena, buf_sv(&out));
+    buf_done(&out);
+    return kept.ptr;
+}
+
+static bool start_mock(struct session *s, struct error *err)
+{
+    struct config *config = s->config;
+    if (!config->mock)
+        return true;
+    struct mock_options options;
+    mock_options_init(&options);
+    uint16_t port;
+    if (!mock_spawn(&options, &s->mock_pid, &port, err))
+        return error_context(err, "--mock");
+    config->base_url = NULL;
+    config->host = "127.0.0.1";
+    config->port = port;
+    note(stderr, "Embedded mock server: http://127.0.0.1:%u", port);
+    return true;
+}
+
+static bool set_backend(struct session *s, struct error *err)
+{
+    s->backend = backend_find(s->config->backend);
+    if (s->backend == NULL) {
+        error_set(err, E_USAGE, "--backend: '%s' is not a backend of this version",
+                  s->config->backend);
+        return false;
+    }
+    return true;
+}
+
+/* TLS, proxy, unix-domain socket: how the target is reached. */
+static bool set_way(struct session *s, struct error *err)
+{
+    const struct config *config = s->config;
+    if (config->unix_socket != NULL && !target_set_unix(&s->target, config->unix_socket, err))
+        return false;
+    if (!config->no_proxy) {
+        struct proxy_settings settings = proxy_from_env();
+        if (!proxy_apply(&settings, &s->target, err))
+            return false;
+    }
+    if (s->target.proxied)
+        note(stderr, "Proxy of the environment: %s:%u (--no-proxy connects directly)",
+             s->target.dial_host, s->target.dial_port);
+    if (!s->target.tls)
+        return true;
+    struct tls_options options = {config->insecure, config->ca_file, config->cert_file,
+                                  config->key_file};
+    s->tls = tls_context_new(&options, err);
+    s->target.tls_context = s->tls;
+    return s->tls != NULL;
+}
+
+static bool set_target(struct session *s, struct error *err)
+{
+    const struct config *config = s->config;
+    bool ok = config->base_url != NULL
+                  ? target_parse(&s->target, sv_from(config->base_url), err) ||
+                        error_context(err, "--base-url")
+                  : target_from_host(&s->target, config->host, config->port, err);
+    if (!ok)
+        return false;
+    if (!set_way(s, err))
+        return false;
+    fetch_pool_init(&s->pool, &s->target);
+    s->server = (struct server){config, &s->target, &s->pool};
+    struct sv endpoint =
+        sv_from(config->endpoint != NULL ? config->endpoint : s->backend->endpoint);
+    const char *suffix2 = s->backend->endpoint_suffix2;
+    if (!sv_ends(endpoint, sv_from(s->backend->endpoint_suffix)) &&
+        (suffix2 == NULL || !sv_ends(endpoint, sv_from(suffix2))))
+        note(stderr, "warning: --endpoint '" SV_FMT "' does not end in '%s', as %s requests expect",
+             SV_ARG(endpoint), s->backend->endpoint_suffix, s->backend->name);
+    target_request_base(&s->target, &s->path);
+    if (!sv_starts(endpoint, SV_LIT("/")))
+        buf_add_char(&s->path, '/');
+    buf_add(&s->path, endpoint);
+    return true;
+}
+
+bool session_resolve(struct session *s, struct error *err)
+{
+    if (s->target.address_len > 0)
+        return true;
+    if (!target_resolve(&s->target, err))
+        return false;
+    if (!s->target.answered)
+        note(stderr, "warning: no address of host '%s' accepts connections; using %s",
+             s->target.host, s->target.address_text);
+    else if (strstr(s->target.address_text, s->target.host) == NULL)
+        note(stderr, "Host '%s' answers at %s", s->target.host, s->target.address_text);
+    return true;
+}
+
+static bool set_model(struct session *s, struct error *err)
+{
+    struct config *config = s->config;
+    if (config->model == NULL) {
+        struct server_model model;
+        if (!session_resolve(s, err) || !server_discover(&s->server, &s->arena, &model, err))
+            return false;
+        s->wire_model = mem_strndup(model.id.ptr, model.id.len);
+        config->model = arena_strdup(&config->arena, arena_copy(&s->arena, model.root).ptr);
+        note(stderr, "Model of the server: %s (root %s)", s->wire_model, config->model);
+    } else {
+        s->wire_model = mem_strdup(config->served_model_name != NULL ? config->served_model_name
+                                                                     : config->model);
+    }
+    s->tokenizer_id = config->tokenizer != NULL ? config->tokenizer : config->model;
+    return true;
+}
+
+/* Local files first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
+static bool set_tokenizer(struct session *s, struct error *err)
+{
+    const struct config *config = s->config;
+    if (config->skip_tokenizer_init)
+        return true;
+    if (file_exists(s->tokenizer_id)) {
+        s->tokenizer = tokenizer_load(s->tokenizer_id, err);
+        if (s->tokenizer == NULL)
+            return error_context(err, "cannot load the tokenizer '%s'", s->tokenizer_id);
+    } else if (dataset_needs_tokenizer(config)) {
+        if (!session_resolve(s, err))
+            return false;
+        s->tokenizer = tokenizer_new_remote(s->wire_model, server_post, &s->server, err);
+        if (s->tokenizer == NULL)
+            return error_context(err,
+                                 "no tokenizer '%s': it is no local path, and the server cannot "
+                                 "tokenize either (name a folder with --tokenizer)",
+                                 s->tokenizer_id);
+    }
+    if (s->tokenizer != NULL)
+        note(stderr, "Tokenizer: %s", tokenizer_describe(s->tokenizer));
+    return true;
+}
+
+bool session_open(struct session *s, struct config *config, struct error *err)
+{
+    *s = (struct session){.config = config};
+    return set_backend(s, err) && start_mock(s, err) && set_target(s, err) && set_model(s, err) &&
+           set_tokenizer(s, err);
+}
+
+void session_close(struct session *s)
+{
+    buf_done(&s->path);
+    tokenizer_free(s->tokenizer);
+    free((void *)(uintptr_t)s->wire_model);
+    fetch_pool_done(&s->pool);
+    tls_context_free(s->tls);
+    arena_done(&s->arena);
+    if (s->mock_pid > 0)
+        mock_reap(s->mock_pid);
+}
