@@ -46,7 +46,7 @@ static void record_begin(struct mock_conn *c)
     if (n > 0)
         memcpy(r->id, id.ptr, n);
     r->index = gen->index;
-    r->chat = gen->chat;
+    r->endpoint = mock_api_path(gen->api);
     r->stream = gen->stream;
     r->status = 200;
     r->connection = c->number;
@@ -100,6 +100,8 @@ static bool fits_model(struct mock_conn *c, const struct mock_ask *ask, uint64_t
         refuse(c, 400, "min_tokens", "min_tokens must be less than or equal to max_tokens");
         return false;
     }
+    if (mock_api_pools(ask->api)) /* these cut what is too long */
+        return true;
     if (wanted > o->max_model_len || ask->prompt_tokens > o->max_model_len - wanted) {
         snprintf(text, sizeof(text),
                  "This model's maximum context length is %llu tokens. However, you requested %llu "
@@ -132,6 +134,8 @@ static void plan(struct mock_conn *c, const struct mock_ask *ask, uint64_t wante
         gen->tokens = wanted;
     else if (gen->tokens == 0)
         gen->tokens = mock_plan_tokens(m, gen->index, ask->min_tokens, wanted);
+    if (mock_api_pools(gen->api))
+        gen->tokens = 1; /* one event: the answer */
     gen->events = (gen->tokens + o->tokens_per_event - 1) / o->tokens_per_event;
     gen->finish_reason = gen->tokens < wanted ? "stop" : "length";
     set_usage(gen, ask, o->usage);
@@ -160,7 +164,9 @@ static void begin_answer(struct mock_conn *c, const struct mock_ask *ask)
     if (gen->stream) {
         hold_head(c);
         mock_reply_stream_head(c);
-        if (gen->chat && strcmp(server->options->role_chunk, "early") == 0)
+        if (gen->api == MOCK_API_RESPONSES)
+            mock_responses_open(c);
+        else if (gen->chat && strcmp(server->options->role_chunk, "early") == 0)
             mock_stream_role(c);
     }
     gen->due_ns = UINT64_MAX;
@@ -179,7 +185,10 @@ void mock_gen_start(struct mock_conn *c, const struct mock_ask *ask)
         .text = kept.text,
         .reasoning = kept.reasoning,
         .batch = kept.batch,
+        .api = ask->api,
         .chat = ask->chat,
+        .inputs = ask->inputs,
+        .encoding = ask->encoding,
         .stream = ask->stream,
         .prompt_tokens = ask->prompt_tokens,
         .outcome = "aborted",
@@ -236,13 +245,17 @@ static void finish(struct mock_conn *c, const char *outcome)
 
 static void finish_whole(struct mock_conn *c)
 {
-    struct buf body = {0};
-    mock_stream_whole(c, &body);
-    if (c->gen.plan.fault == MOCK_FAULT_GARBAGE)
-        body.len -= body.len / 4; /* no longer JSON */
+    bool damaged = c->gen.plan.fault == MOCK_FAULT_GARBAGE;
     hold_head(c);
-    mock_reply_json(c, 200, buf_sv(&body));
-    buf_done(&body);
+    if (mock_api_pools(c->gen.api)) {
+        mock_pool_reply(c, damaged);
+    } else {
+        struct buf body = {0};
+        mock_stream_whole(c, &body);
+        body.len -= damaged ? body.len / 4 : 0; /* no longer JSON */
+        mock_reply_json(c, 200, buf_sv(&body));
+        buf_done(&body);
+    }
     finish(c, "complete");
 }
 
@@ -308,7 +321,8 @@ static void make_event(struct mock_conn *c)
     gen->tokens_done += n;
     gen->events_done++;
     gen->batched++;
-    count_event(c->thread, n);
+    if (!mock_api_pools(gen->api))
+        count_event(c->thread, n);
     if (!last) {
         gen->due_ns +=
             mock_plan_gap_ns(&gen->plan, &server->model,

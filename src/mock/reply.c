@@ -101,6 +101,14 @@ void mock_reply_text(struct mock_conn *c, int status, const char *type, struct s
         buf_add(&c->out, body);
 }
 
+void mock_reply_bytes(struct mock_conn *c, const char *lines, struct sv body)
+{
+    decide_closing(c);
+    add_head(c, 200, "application/octet-stream");
+    buf_add_fmt(&c->out, "%scontent-length: %zu\r\n\r\n", lines, body.len);
+    buf_add(&c->out, body);
+}
+
 void mock_reply_json(struct mock_conn *c, int status, struct sv body)
 {
     mock_reply_text(c, status, "application/json", body);

@@ -138,6 +138,48 @@ static void chat(struct mock_conn *c)
     generate(c, true);
 }
 
+static void responses(struct mock_conn *c)
+{
+    struct mock_ask ask;
+    if (mock_ask_responses(&ask, mock_request_body(&c->request)))
+        mock_gen_start(c, &ask);
+    else
+        refuse_ask(c, &ask);
+}
+
+static void audio(struct mock_conn *c)
+{
+    struct mock_ask ask;
+    if (mock_ask_audio(&ask, c->request.fields, mock_request_body(&c->request)))
+        mock_gen_start(c, &ask);
+    else
+        refuse_ask(c, &ask);
+}
+
+static void pool(struct mock_conn *c, enum mock_api api)
+{
+    struct mock_ask ask;
+    if (mock_ask_pool(&ask, api, mock_request_body(&c->request)))
+        mock_gen_start(c, &ask);
+    else
+        refuse_ask(c, &ask);
+}
+
+static void embeddings(struct mock_conn *c)
+{
+    pool(c, MOCK_API_EMBEDDINGS);
+}
+
+static void pooling(struct mock_conn *c)
+{
+    pool(c, MOCK_API_POOLING);
+}
+
+static void rerank(struct mock_conn *c)
+{
+    pool(c, MOCK_API_RERANK);
+}
+
 static void truth(struct mock_conn *c)
 {
     struct mock_server *server = c->thread->server;
@@ -167,6 +209,14 @@ struct route {
 static const struct route routes[] = {
     {"POST", "/v1/completions", completions},
     {"POST", "/v1/chat/completions", chat},
+    {"POST", "/v1/responses", responses},
+    {"POST", "/v1/audio/transcriptions", audio},
+    {"POST", "/v1/audio/translations", audio},
+    {"POST", "/v1/embeddings", embeddings},
+    {"POST", "/embeddings", embeddings},
+    {"POST", "/pooling", pooling},
+    {"POST", "/v1/rerank", rerank},
+    {"POST", "/rerank", rerank},
     {"GET", "/v1/models", models},
     {"GET", "/health", nothing},
     {"GET", "/ping", nothing},

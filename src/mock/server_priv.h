@@ -29,7 +29,11 @@ enum mock_gate_state {
 /* One answer under way. */
 struct mock_gen {
     struct mock_plan plan;
+    enum mock_api api;
     bool chat, stream;
+    uint64_t inputs; /* pooling */
+    enum mock_encoding encoding;
+    uint64_t sequence; /* /v1/responses: number of the next event */
     bool usage_final, usage_each, usage_inline;
     bool logprobs;
     bool finishing; /* everything is in the output buffer */
@@ -164,7 +168,8 @@ static inline size_t mock_conn_pending(const struct mock_conn *c)
     return c->out.len - c->out_at;
 }
 
-/* reply.c: whole answers and heads, into c->out */
+/* reply.c: whole answers and heads, into c->out; `lines`: further header lines */
+void mock_reply_bytes(struct mock_conn *c, const char *lines, struct sv body);
 void mock_reply_text(struct mock_conn *c, int status, const char *type, struct sv body);
 void mock_reply_json(struct mock_conn *c, int status, struct sv body);
 void mock_reply_error(struct mock_conn *c, int status, const char *param, const char *message);
@@ -199,6 +204,19 @@ void mock_gen_publish(struct mock_conn *c);
 void mock_gen_done(struct mock_gen *gen);
 
 /* stream.c: text of the answers */
+/* Endpoint of an API, as the truth names it. */
+const char *mock_api_path(enum mock_api api);
+static inline bool mock_api_pools(enum mock_api api)
+{
+    return api >= MOCK_API_EMBEDDINGS;
+}
+/* One event; `name` of its own line, or NULL. */
+void mock_stream_send(struct mock_conn *c, const char *name, struct sv json);
+/* The end of the body, behind "data: [DONE]" unless it is switched off. */
+void mock_stream_finish(struct mock_conn *c, bool done);
+/* Empties the thread's scratch buffer. */
+struct buf *mock_stream_scratch(struct mock_conn *c);
+void mock_stream_tokens(struct mock_conn *c, uint64_t from, uint64_t to, struct buf *out);
 void mock_stream_begin(struct mock_conn *c, struct sv model, struct sv request_id);
 void mock_stream_role(struct mock_conn *c);
 void mock_stream_event(struct mock_conn *c, uint64_t tokens, bool last);
@@ -207,5 +225,15 @@ void mock_stream_error(struct mock_conn *c);
 void mock_stream_end(struct mock_conn *c, bool usage);
 void mock_stream_collect(struct mock_conn *c, uint64_t tokens);
 void mock_stream_whole(struct mock_conn *c, struct buf *out);
+
+/* responses.c: the same for /v1/responses */
+void mock_responses_open(struct mock_conn *c);
+void mock_responses_event(struct mock_conn *c, uint64_t from, uint64_t to);
+void mock_responses_end(struct mock_conn *c);
+void mock_responses_error(struct mock_conn *c);
+void mock_responses_whole(struct mock_conn *c, struct buf *out);
+
+/* pooling.c: the whole answer of a pooling request; `damaged`: cut off */
+void mock_pool_reply(struct mock_conn *c, bool damaged);
 
 #endif

@@ -2,6 +2,8 @@
  * the same in every event of an answer is put together once (gen->head); words need no JSON escaping. */
 #include "mock/server_priv.h"
 
+#include <stdio.h>
+
 #include "base/num.h"
 #include "json/writer.h"
 
@@ -46,7 +48,7 @@ static bool is_reasoning(const struct mock_conn *c, uint64_t n)
 }
 
 /* Nothing in the events of --empty-first. */
-static void add_tokens(struct mock_conn *c, uint64_t from, uint64_t to, struct buf *out)
+void mock_stream_tokens(struct mock_conn *c, uint64_t from, uint64_t to, struct buf *out)
 {
     if (c->gen.events_done < options_of(c)->empty_first)
         return;
@@ -95,14 +97,29 @@ static struct sv event_end(const struct mock_conn *c)
     return o->cr ? SV_LIT("\r\r") : SV_LIT("\n\n");
 }
 
-static void add_event(struct mock_conn *c, struct sv json)
+/* "event: NAME", the end of that line, "data: ". */
+static struct sv named_start(const struct mock_conn *c, const char *name, char *text, size_t cap)
 {
-    if (options_of(c)->comments)
-        add_chunk(c, SV_LIT(": keep-alive"), (struct sv){0}, event_end(c));
-    add_chunk(c, SV_LIT("data: "), json, event_end(c));
+    const struct mock_options *o = options_of(c);
+    int n = snprintf(text, cap, "event: %s%sdata: ", name, o->crlf ? "\r\n" : o->cr ? "\r" : "\n");
+    return sv_make(text, (size_t)n < cap ? (size_t)n : cap - 1);
 }
 
-static struct buf *scratch(struct mock_conn *c)
+void mock_stream_send(struct mock_conn *c, const char *name, struct sv json)
+{
+    char text[80];
+    if (options_of(c)->comments)
+        add_chunk(c, SV_LIT(": keep-alive"), (struct sv){0}, event_end(c));
+    add_chunk(c, name != NULL ? named_start(c, name, text, sizeof(text)) : SV_LIT("data: "), json,
+              event_end(c));
+}
+
+static void add_event(struct mock_conn *c, struct sv json)
+{
+    mock_stream_send(c, NULL, json);
+}
+
+struct buf *mock_stream_scratch(struct mock_conn *c)
 {
     buf_reset(&c->thread->scratch);
     return &c->thread->scratch;
@@ -119,34 +136,59 @@ static void add_usage(const struct mock_conn *c, struct buf *out, uint64_t token
     buf_add_char(out, '}');
 }
 
-static const char *object_name(const struct mock_gen *gen)
+struct api {
+    const char *path;
+    const char *id;     /* begins the ids of answers */
+    const char *stream; /* "object" of an event */
+    const char *whole;  /* and of a whole answer */
+    const char *list;   /* behind the members that all have */
+};
+
+static const struct api apis[] = {
+    [MOCK_API_COMPLETIONS] = {"/v1/completions", "cmpl-", "text_completion", "text_completion",
+                              ",\"choices\":["},
+    [MOCK_API_CHAT] = {"/v1/chat/completions", "chatcmpl-", "chat.completion.chunk",
+                       "chat.completion", ",\"choices\":["},
+    [MOCK_API_RESPONSES] = {"/v1/responses", "resp_", "response", "response", ""},
+    [MOCK_API_AUDIO] = {"/v1/audio/transcriptions", "trsc-", "transcription.chunk", "transcription",
+                        ",\"choices\":["},
+    [MOCK_API_EMBEDDINGS] = {"/v1/embeddings", "embd-", "list", "list", ",\"data\":["},
+    [MOCK_API_POOLING] = {"/pooling", "pool-", "list", "list", ",\"data\":["},
+    [MOCK_API_RERANK] = {"/v1/rerank", "rerank-", "list", "list", ",\"results\":["},
+};
+
+const char *mock_api_path(enum mock_api api)
 {
-    if (!gen->chat)
-        return "text_completion";
-    return gen->stream ? "chat.completion.chunk" : "chat.completion";
+    return apis[api].path;
 }
 
 void mock_stream_begin(struct mock_conn *c, struct sv model, struct sv request_id)
 {
     struct mock_gen *gen = &c->gen;
+    const struct api *api = &apis[gen->api];
     buf_reset(&gen->id);
     buf_reset(&gen->head);
-    buf_add_str(&gen->id, gen->chat ? "chatcmpl-" : "cmpl-");
+    buf_add_str(&gen->id, api->id);
     if (request_id.len > 0 && request_id.len <= MOCK_ID_MAX)
         buf_add(&gen->id, request_id);
     else
         buf_add_fmt(&gen->id, "mock-%llu", (unsigned long long)gen->index);
     buf_add_str(&gen->head, "{\"id\":\"");
     js_escape(&gen->head, buf_sv(&gen->id));
-    buf_add_fmt(&gen->head, "\",\"object\":\"%s\",\"created\":%lld,\"model\":\"", object_name(gen),
+    buf_add_fmt(&gen->head, "\",\"object\":\"%s\",\"created%s\":%lld,\"model\":\"",
+                gen->stream ? api->stream : api->whole, gen->api == MOCK_API_RESPONSES ? "_at" : "",
                 (long long)time(NULL));
-    buf_add(&gen->head, model); /* as it stood between the quotes of the request */
-    buf_add_str(&gen->head, "\",\"choices\":[");
+    if (gen->api == MOCK_API_AUDIO)
+        js_escape(&gen->head, model);
+    else
+        buf_add(&gen->head, model); /* as it stood between the quotes of the request */
+    buf_add_char(&gen->head, '"');
+    buf_add_str(&gen->head, api->list);
 }
 
 void mock_stream_role(struct mock_conn *c)
 {
-    struct buf *json = scratch(c);
+    struct buf *json = mock_stream_scratch(c);
     buf_add(json, buf_sv(&c->gen.head));
     buf_add_str(json, "{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"},"
                       "\"logprobs\":null,\"finish_reason\":null}]");
@@ -229,12 +271,12 @@ static void add_delta(struct mock_conn *c, struct buf *out, uint64_t from, uint6
         buf_add_char(out, '"');
         js_escape(out, sv_from(o->reasoning_key));
         buf_add_str(out, "\":\"");
-        add_tokens(c, from, turn, out);
+        mock_stream_tokens(c, from, turn, out);
         buf_add_str(out, turn < to ? "\"," : "\"");
     }
     if (turn < to) {
         buf_add_str(out, "\"content\":\"");
-        add_tokens(c, turn, to, out);
+        mock_stream_tokens(c, turn, to, out);
         buf_add_char(out, '"');
     }
     buf_add_char(out, '}');
@@ -252,7 +294,7 @@ static void add_choice(struct mock_conn *c, struct buf *json, uint64_t from, uin
             add_delta(c, json, from, to);
     } else {
         buf_add_str(json, "\"text\":\"");
-        add_tokens(c, from, to, json);
+        mock_stream_tokens(c, from, to, json);
         buf_add_char(json, '"');
     }
     buf_add_str(json, ",\"logprobs\":");
@@ -267,9 +309,13 @@ void mock_stream_event(struct mock_conn *c, uint64_t tokens, bool last)
     const struct mock_options *o = options_of(c);
     struct mock_gen *gen = &c->gen;
     uint64_t from = gen->tokens_done, to = from + tokens;
+    if (gen->api == MOCK_API_RESPONSES) {
+        mock_responses_event(c, from, to);
+        return;
+    }
     if (gen->chat && from == 0 && strcmp(o->role_chunk, "first") == 0)
         mock_stream_role(c);
-    struct buf *json = scratch(c);
+    struct buf *json = mock_stream_scratch(c);
     add_choice(c, json, from, to, last && !o->final_empty ? gen->finish_reason : NULL);
     if (gen->usage_each || (last && gen->usage_inline)) {
         buf_add_char(json, ',');
@@ -278,7 +324,7 @@ void mock_stream_event(struct mock_conn *c, uint64_t tokens, bool last)
     buf_add_char(json, '}');
     add_event(c, buf_sv(json));
     if (last && o->final_empty) {
-        json = scratch(c);
+        json = mock_stream_scratch(c);
         add_choice(c, json, to, to, gen->finish_reason);
         buf_add_char(json, '}');
         add_event(c, buf_sv(json));
@@ -287,15 +333,15 @@ void mock_stream_event(struct mock_conn *c, uint64_t tokens, bool last)
 
 void mock_stream_garbage(struct mock_conn *c)
 {
-    struct buf *json = scratch(c);
+    struct buf *json = mock_stream_scratch(c);
     buf_add(json, buf_sv(&c->gen.head));
     buf_add_str(json, "{\"index\":0,\"text\":");
     add_event(c, buf_sv(json));
 }
 
-static void add_done(struct mock_conn *c)
+void mock_stream_finish(struct mock_conn *c, bool done)
 {
-    if (options_of(c)->done)
+    if (done && options_of(c)->done)
         add_chunk(c, SV_LIT("data: "), SV_LIT("[DONE]"), event_end(c));
     if (is_chunked(c))
         buf_add_str(mock_gen_out(c), "0\r\n\r\n");
@@ -303,23 +349,31 @@ static void add_done(struct mock_conn *c)
 
 void mock_stream_error(struct mock_conn *c)
 {
-    struct buf *json = scratch(c);
+    if (c->gen.api == MOCK_API_RESPONSES) {
+        mock_responses_error(c);
+        return;
+    }
+    struct buf *json = mock_stream_scratch(c);
     mock_reply_error_object(json, 500, NULL, "error injected by the mock server");
     add_event(c, buf_sv(json));
-    add_done(c);
+    mock_stream_finish(c, true);
 }
 
 void mock_stream_end(struct mock_conn *c, bool usage)
 {
+    if (c->gen.api == MOCK_API_RESPONSES) {
+        mock_responses_end(c);
+        return;
+    }
     if (usage) {
-        struct buf *json = scratch(c);
+        struct buf *json = mock_stream_scratch(c);
         buf_add(json, buf_sv(&c->gen.head));
         buf_add_str(json, "],");
         add_usage(c, json, c->gen.tokens_done);
         buf_add_str(json, ",\"system_fingerprint\":\"vllm-bench-mock\"}");
         add_event(c, buf_sv(json));
     }
-    add_done(c);
+    mock_stream_finish(c, true);
 }
 
 void mock_stream_collect(struct mock_conn *c, uint64_t tokens)
@@ -329,9 +383,27 @@ void mock_stream_collect(struct mock_conn *c, uint64_t tokens)
         add_token(c, i, is_reasoning(c, i) ? &gen->reasoning : &gen->text);
 }
 
+/* {"text":"..."}: a transcription has nothing else. */
+static void whole_transcription(const struct mock_conn *c, struct buf *out)
+{
+    buf_add_str(out, "{\"text\":\"");
+    buf_add(out, buf_sv(&c->gen.text));
+    buf_add_str(out, "\",");
+    add_usage(c, out, c->gen.tokens_done);
+    buf_add_char(out, '}');
+}
+
 void mock_stream_whole(struct mock_conn *c, struct buf *out)
 {
     struct mock_gen *gen = &c->gen;
+    if (gen->api == MOCK_API_RESPONSES) {
+        mock_responses_whole(c, out);
+        return;
+    }
+    if (gen->api == MOCK_API_AUDIO) {
+        whole_transcription(c, out);
+        return;
+    }
     buf_add(out, buf_sv(&gen->head));
     buf_add_str(out, "{\"index\":0,");
     if (gen->chat) {

@@ -67,7 +67,7 @@ static void write_record(struct js_writer *w, const struct mock_truth_record *r)
     js_key(w, "index");
     js_uint(w, r->index);
     js_key(w, "endpoint");
-    js_cstring(w, r->chat ? "/v1/chat/completions" : "/v1/completions");
+    js_cstring(w, r->endpoint);
     js_key(w, "stream");
     js_bool(w, r->stream);
     js_key(w, "status");

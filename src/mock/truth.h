@@ -17,7 +17,8 @@ struct mock_truth_record {
     struct mock_truth_record *next;
     char id[MOCK_ID_MAX + 1]; /* X-Request-Id, else the id of the answer */
     uint64_t index;
-    bool chat, stream;
+    const char *endpoint;
+    bool stream;
     int status;
     const char *outcome; /* static text: complete, aborted, dropped ... */
     uint64_t connection; /* number of the connection, in the order they were accepted */
