@@ -14,7 +14,7 @@
 #include "net/tls.h"
 #include "output/notes.h"
 
-const char *session_redacted(struct serve *s, const char *text)
+const char *session_redacted(struct session *s, const char *text)
 {
     struct buf out = {0};
     config_redact(s->config, sv_from(text), &out);
