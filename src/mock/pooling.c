@@ -147,13 +147,13 @@ bool mock_ask_pool(struct mock_ask *ask, enum mock_api api, struct sv body)
 
 /* ---- the answer ------------------------------------------------------------------------------------------------ */
 
-enum { DIMENSIONS = 8 };
+enum { VECTOR_BYTES = 32 }; /* eight singles */
 
 /* 0, 1/8, ... 7/8 as text, as base64 of little-endian singles, and as these. */
 #define VECTOR_TEXT   "[0.0,0.125,0.25,0.375,0.5,0.625,0.75,0.875]"
 #define VECTOR_BASE64 "\"AAAAAAAAAD4AAIA+AADAPgAAAD8AACA/AABAPwAAYD8=\""
 
-static const uint8_t vector_bytes[DIMENSIONS * 4] = {
+static const uint8_t vector_bytes[VECTOR_BYTES] = {
     0, 0, 0, 0,    0, 0, 0,    0x3e, 0, 0, 0x80, 0x3e, 0, 0, 0xc0, 0x3e,
     0, 0, 0, 0x3f, 0, 0, 0x20, 0x3f, 0, 0, 0x40, 0x3f, 0, 0, 0x60, 0x3f,
 };
