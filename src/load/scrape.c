@@ -38,10 +38,13 @@ static bool take_label(struct sv *rest, struct sv *name, struct sv *value)
         at = skip_blanks(sv_skip(at, 1));
     *rest = at;
     size_t equals = sv_find(at, '=');
-    if (at.len == 0 || at.ptr[0] == '}' || equals + 1 >= at.len || at.ptr[equals + 1] != '"')
+    if (at.len == 0 || at.ptr[0] == '}' || equals == at.len)
         return false;
     *name = sv_trim(sv_make(at.ptr, equals));
-    at = sv_skip(at, equals + 2);
+    at = skip_blanks(sv_skip(at, equals + 1));
+    if (at.len == 0 || at.ptr[0] != '"')
+        return false;
+    at = sv_skip(at, 1);
     size_t n = 0;
     while (n < at.len && at.ptr[n] != '"')
         n += at.ptr[n] == '\\' ? 2 : 1;

@@ -12,6 +12,7 @@
 #include "output/detail.h"
 #include "output/extra.h"
 #include "output/fields.h"
+#include "output/pytorch.h"
 #include "output/report_priv.h"
 
 /* Settings whose zero means "not set". */
@@ -395,6 +396,7 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     bool ok = make_parent(file, err) &&
               (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
                                              : file_write_atomic(file, buf_sv(&json), err));
+    ok = ok && (!pytorch_wanted() || pytorch_save(report, file, buf_sv(&json), err));
     buf_done(&json);
     if (ok && path != NULL)
         *path = buf_take(&name);

@@ -263,7 +263,7 @@ static void test_measurement_block_of_a_clean_run(void **state)
     (void)state;
     hist_add(&f.client.receive_lag, 8000);
     hist_add(&f.client.send_lag, 2500000);
-    f.summary.series[SERIES_TTFT].mean_ms = 400.0;
+    f.summary.series[SERIES_TTFT].mean_ms = f.summary.series[SERIES_E2EL].mean_ms = 400.0;
     f.client.event_reads = 400;
     f.client.merged_reads = 1;
     f.client.longest_stall_ns = 1250000;
