@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "datasets/dataset_priv.h"
+#include "datasets/random_source.h"
 #include "json/writer.h"
 
 #include <inttypes.h>
@@ -14,25 +15,50 @@ static bool custom_needs_tokenizer(const struct config *config)
     return !config->skip_tokenizer_init;
 }
 
+static bool never_needs_tokenizer(const struct config *config)
+{
+    (void)config;
+    return false;
+}
+
 static const struct dataset_type types[] = {
     {.name = "random", .build = random_build},
+    {.name = "random-mm", .build = random_mm_build},
+    {.name = "random-rerank", .build = random_rerank_build},
+    {.name = "prefix_repetition",
+     .aliases = {"prefix-repetition"},
+     .build = prefix_repetition_build},
+    {.name = "sonnet", .takes_path = true, .build = sonnet_build},
+    {.name = "sharegpt", .takes_path = true, .oversamples = true, .build = sharegpt_build},
+    {.name = "burstgpt", .takes_path = true, .build = burstgpt_build},
     {.name = "custom",
      .takes_path = true,
      .oversamples = true,
      .build = custom_build,
      .needs_tokenizer = custom_needs_tokenizer},
-    {.name = "random-mm"},
-    {.name = "random-rerank"},
-    {.name = "prefix_repetition", .aliases = {"prefix-repetition"}},
-    {.name = "sonnet", .takes_path = true},
-    {.name = "sharegpt", .takes_path = true},
-    {.name = "burstgpt", .takes_path = true},
-    {.name = "custom_image", .aliases = {"custom_mm"}, .takes_path = true},
-    {.name = "custom_audio", .takes_path = true},
-    {.name = "spec_bench", .takes_path = true},
-    {.name = "speed-bench", .aliases = {"speed_bench"}, .takes_path = true},
+    {.name = "custom_image",
+     .aliases = {"custom_mm"},
+     .takes_path = true,
+     .oversamples = true,
+     .build = custom_image_build,
+     .needs_tokenizer = custom_needs_tokenizer},
+    {.name = "custom_audio",
+     .takes_path = true,
+     .oversamples = true,
+     .build = custom_audio_build,
+     .needs_tokenizer = custom_needs_tokenizer},
+    {.name = "spec_bench", .takes_path = true, .oversamples = true, .build = spec_bench_build},
+    {.name = "speed-bench",
+     .aliases = {"speed_bench"},
+     .takes_path = true,
+     .oversamples = true,
+     .build = speed_bench_build},
     {.name = "hf", .takes_path = true},
-    {.name = "timed_trace", .takes_path = true},
+    {.name = "timed_trace", .takes_path = true, .build = timed_trace_build},
+    {.name = "workload",
+     .takes_path = true,
+     .build = replay_build,
+     .needs_tokenizer = never_needs_tokenizer},
 };
 
 enum { TYPE_COUNT = sizeof(types) / sizeof(types[0]) };
@@ -80,15 +106,56 @@ void dataset_notice(const struct dataset_context *context, const char *format, .
         context->notice(context->user, sentence);
 }
 
-struct prompt dataset_text_prompt(struct workload *workload, struct sv text, struct buf *tmp)
+struct sv dataset_literal(struct sv text, struct buf *tmp)
 {
-    buf_reset(tmp);
     struct js_writer w;
+    buf_reset(tmp);
     js_writer_init(&w, tmp);
     js_string(&w, text);
+    return buf_sv(tmp);
+}
+
+struct prompt dataset_json_prompt(struct workload *workload, struct sv json)
+{
     return (struct prompt){.kind = PROMPT_JSON,
-                           .json = arena_copy(&workload->arena, buf_sv(tmp)),
-                           .json_bytes = (uint32_t)tmp->len};
+                           .json = arena_copy(&workload->arena, json),
+                           .json_bytes = (uint32_t)json.len};
+}
+
+void dataset_list_request(struct workload *workload, struct request *request,
+                          const struct request *texts, size_t count, struct buf *tmp)
+{
+    buf_reset(tmp);
+    for (size_t i = 0; i < count; i++) {
+        buf_add_char(tmp, i == 0 ? '[' : ',');
+        buf_add(tmp, texts[i].prompt.json);
+    }
+    buf_add_char(tmp, ']');
+    request->prompt = dataset_json_prompt(workload, buf_sv(tmp));
+    request->prompt.first_bytes = (uint32_t)texts[0].prompt.json.len;
+    request->sequences = (uint32_t)count;
+}
+
+size_t *dataset_order(const struct dataset_context *context, size_t count)
+{
+    size_t *order = mem_array(count, sizeof(*order));
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    if (!context->config->disable_shuffle)
+        py_shuffle(context->py, order, count);
+    return order;
+}
+
+bool dataset_allowed_ids(const struct dataset_context *context, struct workload *workload,
+                         struct error *err)
+{
+    struct random_source source;
+    const char *name = context->config->dataset_name;
+    if (!random_source_init(&source, context, name, &workload->arena, err))
+        return false;
+    workload->allowed = source.allowed;
+    workload->allowed_count = source.allowed_count;
+    return true;
 }
 
 void dataset_requests_new(struct workload *workload, size_t count)

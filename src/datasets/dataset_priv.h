@@ -5,26 +5,50 @@
 
 #include "datasets/dataset.h"
 
+typedef bool dataset_build_fn(const struct dataset_context *context, struct workload *workload,
+                              struct error *err);
+
 struct dataset_type {
     const char *name; /* canonical */
     const char *aliases[3];
-    bool takes_path;  /* understands --dataset-path */
-    bool oversamples; /* DATASETS 0.5 holds */
-    bool (*build)(const struct dataset_context *context, struct workload *workload,
-                  struct error *err);                     /* NULL: known, but beyond this version */
+    bool takes_path;                                      /* understands --dataset-path */
+    bool oversamples;                                     /* DATASETS 0.5 holds */
+    dataset_build_fn *build;                              /* NULL: known, but beyond this version */
     bool (*needs_tokenizer)(const struct config *config); /* NULL: yes */
 };
 
-bool random_build(const struct dataset_context *context, struct workload *workload,
-                  struct error *err);
-bool custom_build(const struct dataset_context *context, struct workload *workload,
-                  struct error *err);
+dataset_build_fn random_build;
+dataset_build_fn random_mm_build;
+dataset_build_fn random_rerank_build;
+dataset_build_fn prefix_repetition_build;
+dataset_build_fn sonnet_build;
+dataset_build_fn sharegpt_build;
+dataset_build_fn burstgpt_build;
+dataset_build_fn custom_build;
+dataset_build_fn custom_image_build;
+dataset_build_fn custom_audio_build;
+dataset_build_fn spec_bench_build;
+dataset_build_fn speed_bench_build;
+dataset_build_fn timed_trace_build;
+dataset_build_fn replay_build;
 
 void dataset_notice(const struct dataset_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The prompt of a text: its JSON string goes into the workload's arena.  `tmp` is overwritten. */
-struct prompt dataset_text_prompt(struct workload *workload, struct sv text, struct buf *tmp);
+/* The JSON string of a text, made in `tmp`, which is overwritten. */
+struct sv dataset_literal(struct sv text, struct buf *tmp);
+/* A prompt that is this JSON text, copied into the workload's arena. */
+struct prompt dataset_json_prompt(struct workload *workload, struct sv json);
+/* A request whose prompt is the list of the prompts of `texts`; lengths are the caller's. */
+void dataset_list_request(struct workload *workload, struct request *request,
+                          const struct request *texts, size_t count, struct buf *tmp);
+
+/* The places of `count` rows in the order they are used: shuffled by Python's stream unless --disable-shuffle. */
+size_t *dataset_order(const struct dataset_context *context, size_t count);
+
+/* Sets the workload's allowed ids from the tokenizer; there must be one. */
+bool dataset_allowed_ids(const struct dataset_context *context, struct workload *workload,
+                         struct error *err);
 
 /* Room for `count` requests in the arena, zeroed, due when the schedule decides. */
 void dataset_requests_new(struct workload *workload, size_t count);

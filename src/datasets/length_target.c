@@ -1,49 +1,232 @@
-/* See length_target.h. */
+/* See length_target.h.  Example of an anchor: of "... green ideas sl|eep" with the last id to be replaced, everything
+ * before " ideas" stays as it is; the rounds decode and encode " ideas sl...". */
 #include "datasets/length_target.h"
 
 #include "base/alloc.h"
 
-enum { TRIES = 10 };
+#include <stdlib.h>
 
-static bool round_trip(struct length_target *lt, struct token_ids *ids, struct buf *text,
-                       struct error *err)
+enum {
+    TRIES = 10,
+    ANCHOR_FIRST = 24,    /* ids looked back at first for an anchor, */
+    ANCHOR_LAST = 1 << 14 /* and at most */
+};
+
+static bool is_letter(char c)
 {
-    buf_reset(text);
-    if (!tokenizer_decode(lt->tokenizer, ids->items, ids->count, false, text, err))
-        return false;
-    ids->count = 0;
-    return tokenizer_encode(lt->tokenizer, buf_sv(text), false, ids, err);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static void pad_or_cut(struct length_target *lt, struct token_ids *ids, size_t target)
+static bool decode(const struct length_target *lt, const uint32_t *ids, size_t count,
+                   struct buf *text, struct error *err)
 {
-    while (ids->count < target) {
+    return tokenizer_decode(lt->tokenizer, ids, count, false, text, err);
+}
+
+/* ---- which tokenizers have anchors ------------------------------------------------------------------------------ */
+
+/* Some entry spans a letter and a space behind it. */
+static bool some_token_spans(const struct length_target *lt)
+{
+    struct buf text = {0};
+    struct error err;
+    bool spans = false;
+    uint32_t size = tokenizer_full_size(lt->tokenizer);
+    for (uint32_t id = 0; !spans && id < size; id++) {
+        buf_reset(&text);
+        if (!decode(lt, &id, 1, &text, &err))
+            spans = true;
+        for (size_t i = 1; i < text.len; i++)
+            spans = spans || (text.ptr[i] == ' ' && is_letter(text.ptr[i - 1]));
+    }
+    buf_done(&text);
+    return spans;
+}
+
+/* Is `end` (which the probe's text ends with) encoded and decoded by itself as it is behind "ab"? */
+static bool stands_alone(const struct length_target *lt, struct sv end)
+{
+    struct token_ids whole = {0};
+    struct token_ids head = {0};
+    struct token_ids tail = {0};
+    struct buf text = {0};
+    struct error err;
+    bool ok = tokenizer_encode(lt->tokenizer, SV_LIT("ab cd efg, hi"), false, &whole, &err) &&
+              tokenizer_encode(lt->tokenizer, SV_LIT("ab"), false, &head, &err) &&
+              tokenizer_encode(lt->tokenizer, end, false, &tail, &err) && tail.count > 0 &&
+              head.count + tail.count == whole.count &&
+              memcmp(whole.items, head.items, head.count * sizeof(*head.items)) == 0 &&
+              memcmp(whole.items + head.count, tail.items, tail.count * sizeof(*tail.items)) == 0 &&
+              decode(lt, tail.items, tail.count, &text, &err) && sv_eq(buf_sv(&text), end);
+    token_ids_done(&whole);
+    token_ids_done(&head);
+    token_ids_done(&tail);
+    buf_done(&text);
+    return ok;
+}
+
+void length_target_init(struct length_target *lt, const struct tokenizer *tokenizer,
+                        bool find_anchor)
+{
+    *lt = (struct length_target){.tokenizer = tokenizer};
+    if (!find_anchor || tokenizer_is_remote(tokenizer) || some_token_spans(lt))
+        return;
+    if (stands_alone(lt, SV_LIT(" cd efg, hi")))
+        lt->anchor = ANCHOR_SPACE_KEPT;
+    else if (stands_alone(lt, SV_LIT("cd efg, hi")))
+        lt->anchor = ANCHOR_SPACE_DROPPED;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+/* Text behind the anchor becomes what the ids there say, and the ids what that text gives. */
+static bool round_trip(const struct length_target *lt, struct length_fit *fit, struct error *err)
+{
+    fit->text.len = fit->anchor_bytes;
+    if (!decode(lt, fit->ids.items + fit->anchor_ids, fit->ids.count - fit->anchor_ids, &fit->text,
+                err))
+        return false;
+    fit->ids.count = fit->anchor_ids;
+    fit->anchored = fit->anchored || fit->anchor_ids > 0;
+    return tokenizer_encode(lt->tokenizer, sv_skip(buf_sv(&fit->text), fit->anchor_bytes), false,
+                            &fit->ids, err);
+}
+
+/* First place of letter, space, letter; the space's position, or text.len. */
+static size_t find_place(struct sv text)
+{
+    for (size_t i = 1; i + 1 < text.len; i++)
+        if (text.ptr[i] == ' ' && is_letter(text.ptr[i - 1]) && is_letter(text.ptr[i + 1]))
+            return i;
+    return text.len;
+}
+
+/* An anchor among the last `back` ids before `limit`, the number of ids that are sure to stay. */
+static bool try_anchor(const struct length_target *lt, struct length_fit *fit, size_t limit,
+                       size_t back)
+{
+    struct error err;
+    size_t count = fit->ids.count;
+    buf_reset(&fit->tmp_text);
+    fit->tmp_ids.count = 0;
+    if (!decode(lt, fit->ids.items + (limit - back), count - (limit - back), &fit->tmp_text, &err))
+        return false;
+    size_t place = find_place(buf_sv(&fit->tmp_text));
+    struct sv tail = sv_skip(buf_sv(&fit->tmp_text), place);
+    if (tail.len == 0 || !sv_ends(buf_sv(&fit->text), tail))
+        return false;
+    size_t dropped = lt->anchor == ANCHOR_SPACE_DROPPED;
+    tail = sv_skip(tail, dropped);
+    if (!tokenizer_encode(lt->tokenizer, tail, false, &fit->tmp_ids, &err))
+        return false;
+    size_t found = fit->tmp_ids.count;
+    if (found > count || count - found >= limit ||
+        memcmp(fit->tmp_ids.items, fit->ids.items + (count - found),
+               found * sizeof(*fit->ids.items)) != 0)
+        return false;
+    fit->anchor_ids = count - found;
+    fit->anchor_bytes = fit->text.len - tail.len;
+    return true;
+}
+
+static void set_anchor(const struct length_target *lt, struct length_fit *fit)
+{
+    size_t limit = fit->ids.count < fit->target ? fit->ids.count : fit->target;
+    fit->anchor_ids = 0;
+    fit->anchor_bytes = 0;
+    if (lt->anchor == ANCHOR_NONE)
+        return;
+    for (size_t back = ANCHOR_FIRST; back < limit && back <= ANCHOR_LAST; back *= 4)
+        if (try_anchor(lt, fit, limit, back))
+            return;
+}
+
+static void pad_or_cut(const struct length_target *lt, struct length_fit *fit)
+{
+    struct token_ids *ids = &fit->ids;
+    while (ids->count < fit->target) {
         MEM_GROW(ids->items, ids->count, ids->cap);
         ids->items[ids->count++] = lt->pad(lt->user);
     }
-    ids->count = target;
+    ids->count = fit->target;
 }
 
-bool length_target_fit(struct length_target *lt, struct token_ids *ids, size_t target,
-                       struct buf *text, struct error *err)
+/* After Python's last try.  The cut draws nothing, so the stream stays Python's. */
+static bool last_cut(const struct length_target *lt, struct length_fit *fit, struct error *err)
 {
-    for (int left = TRIES;; left--) {
-        if (!round_trip(lt, ids, text, err))
-            return false;
-        if (left == 0 || ids->count == target)
-            break;
-        pad_or_cut(lt, ids, target);
+    fit->finished = true;
+    if (fit->ids.count <= fit->target)
+        return true;
+    fit->anchor_ids = 0;
+    fit->anchor_bytes = 0;
+    fit->ids.count = fit->target;
+    return round_trip(lt, fit, err);
+}
+
+/* Rounds until the end or, unless `draw`, until ids must be drawn. */
+static bool go(const struct length_target *lt, struct length_fit *fit, bool draw, struct error *err)
+{
+    while (!fit->finished) {
+        if (fit->ids.count == fit->target) {
+            fit->finished = true;
+        } else if (fit->tries_left == 0) {
+            if (!last_cut(lt, fit, err))
+                return false;
+        } else {
+            if (fit->ids.count < fit->target && !draw)
+                return true;
+            set_anchor(lt, fit);
+            pad_or_cut(lt, fit);
+            fit->tries_left--;
+            if (!round_trip(lt, fit, err))
+                return false;
+        }
     }
-    if (ids->count > target) {
-        /* Python stops here.  The cut draws nothing, so the stream stays Python's. */
-        ids->count = target;
-        if (!round_trip(lt, ids, text, err))
-            return false;
-    }
-    if (ids->count > target)
-        lt->surplus += (int64_t)(ids->count - target);
-    else
-        lt->deficit += (int64_t)(target - ids->count);
-    lt->missed += ids->count != target;
     return true;
+}
+
+void length_fit_reset(struct length_fit *fit, size_t target)
+{
+    fit->ids.count = 0;
+    buf_reset(&fit->text);
+    fit->target = target;
+    fit->finished = false;
+    fit->anchored = false;
+    fit->tries_left = TRIES;
+    fit->anchor_ids = 0;
+    fit->anchor_bytes = 0;
+}
+
+bool length_fit_start(const struct length_target *lt, struct length_fit *fit, struct error *err)
+{
+    return round_trip(lt, fit, err) && go(lt, fit, false, err);
+}
+
+bool length_fit_go_on(const struct length_target *lt, struct length_fit *fit, struct error *err)
+{
+    return go(lt, fit, true, err);
+}
+
+bool length_fit_verify(const struct length_target *lt, struct length_fit *fit, bool *same,
+                       struct error *err)
+{
+    *same = true;
+    if (!fit->anchored)
+        return true;
+    fit->tmp_ids.count = 0;
+    if (!tokenizer_encode(lt->tokenizer, buf_sv(&fit->text), false, &fit->tmp_ids, err))
+        return false;
+    *same =
+        fit->tmp_ids.count == fit->ids.count &&
+        memcmp(fit->tmp_ids.items, fit->ids.items, fit->ids.count * sizeof(*fit->ids.items)) == 0;
+    return true;
+}
+
+void length_fit_done(struct length_fit *fit)
+{
+    token_ids_done(&fit->ids);
+    token_ids_done(&fit->tmp_ids);
+    buf_done(&fit->text);
+    buf_done(&fit->tmp_text);
+    *fit = (struct length_fit){0};
 }

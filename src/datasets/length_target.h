@@ -1,8 +1,18 @@
 /* length_target.h - gives a token sequence a length that survives decoding and encoding.
  * Loop A of the specification (DATASETS 0.11): decode, encode, then append drawn ids or cut, at most 10 times, exactly as
- * Python does; what is still too long afterwards is cut once more , which may not help: a
- * broken character at the end comes back as three tokens whatever is cut.  What is left over is counted.
- * Threads: one owner.  Errors: struct error (only a server's tokenizer can fail). */
+ * Python does; what is still too long afterwards is cut once more, which may not help: a broken character at the end
+ * comes back as three tokens whatever is cut.
+ *
+ * Only the end of a sequence changes from one round to the next.  Where a letter is followed by a space, text to the
+ * left is encoded alike whatever follows, if no entry of the vocabulary spans such a place; so rounds after the first
+ * work behind the last such place (the anchor) only.  length_target_init finds out whether the tokenizer is of that
+ * kind; length_fit_verify encodes the whole text again to prove it.
+ *
+ * Use: length_target_init; for each sequence put the ids into a zeroed struct length_fit with its target, then
+ * length_fit_start, and length_fit_go_on, which draws.  The first needs no draws and may run in any order, on many
+ * threads; length_fit_done frees.
+ * Threads: a length_fit has one owner; the length_target is only read.  Errors: struct error (only a server's tokenizer
+ * can fail). */
 #ifndef VB_DATASETS_LENGTH_TARGET_H
 #define VB_DATASETS_LENGTH_TARGET_H
 
@@ -11,17 +21,45 @@
 /* One id for padding, drawn from [0, vocabulary). */
 typedef uint32_t length_pad_fn(void *user);
 
+enum length_anchor {
+    ANCHOR_NONE,
+    ANCHOR_SPACE_KEPT,    /* byte-level: " word" by itself is encoded as behind other text */
+    ANCHOR_SPACE_DROPPED, /* a space is put before any text: "word" by itself is */
+};
+
 struct length_target {
     const struct tokenizer *tokenizer;
     length_pad_fn *pad;
     void *user;
-    int64_t surplus; /* tokens too many, summed over all calls */
-    int64_t deficit; /* tokens too few */
-    size_t missed;   /* calls that did not end at the target */
+    enum length_anchor anchor;
 };
 
-/* *ids: in the wished sequence, out the sequence that encoding *text gives.  *text is overwritten. */
-bool length_target_fit(struct length_target *lt, struct token_ids *ids, size_t target,
-                       struct buf *text, struct error *err);
+struct length_fit {
+    struct token_ids ids; /* in: the wished sequence; out: what encoding `text` gives */
+    struct buf text;
+    size_t target;
+    bool finished;
+    bool anchored; /* some round looked at the end only */
+    int tries_left;
+    size_t anchor_ids; /* ids and bytes before the anchor */
+    size_t anchor_bytes;
+    struct token_ids tmp_ids;
+    struct buf tmp_text;
+};
+
+/* `find_anchor`: look whether anchors are safe, which walks over the vocabulary once. */
+void length_target_init(struct length_target *lt, const struct tokenizer *tokenizer,
+                        bool find_anchor);
+
+/* Ready for another sequence; memory is kept. */
+void length_fit_reset(struct length_fit *fit, size_t target);
+/* Rounds up to the first that must draw. */
+bool length_fit_start(const struct length_target *lt, struct length_fit *fit, struct error *err);
+/* The rest. */
+bool length_fit_go_on(const struct length_target *lt, struct length_fit *fit, struct error *err);
+/* Does the whole text give these ids? */
+bool length_fit_verify(const struct length_target *lt, struct length_fit *fit, bool *same,
+                       struct error *err);
+void length_fit_done(struct length_fit *fit);
 
 #endif

@@ -40,38 +40,74 @@ static char *put_number(char *at, uint32_t v)
     return end;
 }
 
-/* A stretch of a prompt's ids: in memory, or counted up from `first` when `ids` is NULL. */
-struct stretch {
-    const uint32_t *ids;
-    uint32_t first; /* of a counted stretch */
-    size_t count;
-};
-
-/* Yields the stretch that starts at index `at` of the prompt. */
-static struct stretch stretch_at(const struct workload *w, const struct prompt *p, size_t at)
+static size_t id_total(const struct prompt *p)
 {
-    if (p->kind == PROMPT_IDS)
-        return (struct stretch){p->ids + at, 0, p->id_count - at};
+    return p->kind == PROMPT_ID_RUN ? (size_t)p->prefix_len + p->run_len : p->id_count;
+}
+
+void id_walk_init(struct id_walk *walk, const struct workload *w, const struct prompt *p)
+{
+    walk->workload = w;
+    walk->prompt = p;
+    walk->at = 0;
+    walk->chunk_left = 0;
+}
+
+static struct id_stretch run_stretch(const struct workload *w, const struct prompt *p, size_t at)
+{
     if (at < p->prefix_len)
-        return (struct stretch){w->prefix_ids + at, 0, p->prefix_len - at};
+        return (struct id_stretch){w->prefix_ids + at, 0, p->prefix_len - at};
     size_t done = at - p->prefix_len;
     size_t start = (size_t)((p->run_start + done) % w->allowed_count);
     size_t count = p->run_len - done;
     if (count > w->allowed_count - start)
         count = w->allowed_count - start;
     if (w->allowed == NULL)
-        return (struct stretch){NULL, (uint32_t)start, count};
-    return (struct stretch){w->allowed + start, 0, count};
+        return (struct id_stretch){NULL, (uint32_t)start, count};
+    return (struct id_stretch){w->allowed + start, 0, count};
+}
+
+/* The generator of a chunk is seeded with its hash and its length, so that a chunk is the same in every prompt, run and
+ * machine (DATASETS 12). */
+static struct id_stretch chunk_stretch(struct id_walk *walk)
+{
+    const struct workload *w = walk->workload;
+    const struct prompt *p = walk->prompt;
+    if (walk->chunk_left == 0) {
+        size_t left = p->id_count - walk->at;
+        uint64_t size = left < w->chunk_size ? left : w->chunk_size;
+        uint64_t hash = p->hashes[walk->at / w->chunk_size];
+        pcg64_seed(&walk->g, (hash * UINT64_C(0x9E3779B97F4A7C15)) ^ size);
+        walk->chunk_left = size;
+    }
+    size_t n = sizeof(walk->drawn) / sizeof(walk->drawn[0]);
+    n = walk->chunk_left < n ? walk->chunk_left : n;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = (size_t)pcg64_integers(&walk->g, 0, (int64_t)w->allowed_count);
+        walk->drawn[i] = w->allowed != NULL ? w->allowed[k] : (uint32_t)k;
+    }
+    walk->chunk_left -= n;
+    return (struct id_stretch){walk->drawn, 0, n};
+}
+
+bool id_walk_next(struct id_walk *walk, struct id_stretch *stretch)
+{
+    const struct prompt *p = walk->prompt;
+    if (walk->at >= id_total(p))
+        return false;
+    if (p->kind == PROMPT_ID_CHUNKS)
+        *stretch = chunk_stretch(walk);
+    else if (p->kind == PROMPT_ID_RUN)
+        *stretch = run_stretch(walk->workload, p, walk->at);
+    else
+        *stretch = (struct id_stretch){p->ids + walk->at, 0, p->id_count - walk->at};
+    walk->at += stretch->count;
+    return true;
 }
 
 static bool is_text(const struct prompt *p)
 {
     return p->kind == PROMPT_JSON || p->kind == PROMPT_MESSAGES;
-}
-
-static size_t id_total(const struct prompt *p)
-{
-    return p->kind == PROMPT_IDS ? p->id_count : (size_t)p->prefix_len + p->run_len;
 }
 
 uint32_t workload_prompt_measure(const struct workload *w, const struct prompt *p)
@@ -80,12 +116,12 @@ uint32_t workload_prompt_measure(const struct workload *w, const struct prompt *
         return (uint32_t)p->json.len;
     size_t total = id_total(p);
     size_t bytes = total > 0 ? total + 1 : 2; /* brackets and commas */
-    for (size_t at = 0; at < total;) {
-        struct stretch s = stretch_at(w, p, at);
+    struct id_walk walk;
+    struct id_stretch s;
+    id_walk_init(&walk, w, p);
+    while (id_walk_next(&walk, &s))
         for (size_t i = 0; i < s.count; i++)
             bytes += digits_of(s.ids != NULL ? s.ids[i] : s.first + (uint32_t)i);
-        at += s.count;
-    }
     return (uint32_t)bytes;
 }
 
@@ -118,13 +154,14 @@ void workload_prompt_write(const struct workload *w, const struct prompt *p, str
     char *at = start;
     size_t total = id_total(p);
     *at++ = '[';
-    for (size_t done = 0; done < total;) {
-        struct stretch s = stretch_at(w, p, done);
+    struct id_walk walk;
+    struct id_stretch s;
+    id_walk_init(&walk, w, p);
+    while (id_walk_next(&walk, &s)) {
         for (size_t i = 0; i < s.count; i++) {
             at = put_number(at, s.ids != NULL ? s.ids[i] : s.first + (uint32_t)i);
             *at++ = ',';
         }
-        done += s.count;
     }
     if (total > 0)
         at--; /* the last comma */

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/rng.h"
 #include "base/sv.h"
 
 #include <stdint.h>
@@ -16,18 +17,25 @@ enum prompt_kind {
     PROMPT_IDS,  /* `ids`: token ids, written on the fly as a JSON array */
     PROMPT_ID_RUN, /* the workload's shared prefix ids, then allowed[(start + j) mod allowed_count], j < run_len */
     PROMPT_MESSAGES, /* `json` is a JSON array of chat messages: the whole value of `messages` */
+    /* Ids drawn from the allowed ones, chunk_size at a time, by the chunks' `hashes`; id_count in all: equal leading
+     * hashes give equal leading ids. */
+    PROMPT_ID_CHUNKS,
 };
 
 struct prompt {
     enum prompt_kind kind;
     struct sv json;
-    const uint32_t *ids;
+    union {
+        const uint32_t *ids;    /* PROMPT_IDS */
+        const uint64_t *hashes; /* PROMPT_ID_CHUNKS */
+    };
     uint32_t id_count;
     uint64_t run_start;
     uint32_t run_len;
     uint32_t prefix_len; /* PROMPT_ID_RUN: this many of workload->prefix_ids come first */
     uint32_t json_bytes; /* length of the wire form, any kind */
-    uint32_t first_bytes; /* PROMPT_JSON that is a list of strings: length of the first literal in it; else 0 */
+    uint32_t
+        first_bytes; /* PROMPT_JSON that is a list of strings: length of the first literal in it; else 0 */
 };
 
 /* A file that goes up with the request (audio). */
@@ -60,7 +68,29 @@ struct workload {
     size_t prefix_count;
     const uint32_t *allowed; /* NULL: identity, allowed[k] = k */
     size_t allowed_count;
+    size_t chunk_size; /* of PROMPT_ID_CHUNKS */
 };
+
+/* Walks over the ids of a prompt of any id kind, a stretch at a time. */
+struct id_walk {
+    const struct workload *workload;
+    const struct prompt *prompt;
+    size_t at; /* ids given out */
+    struct pcg64 g;
+    size_t chunk_left;
+    uint32_t drawn[256];
+};
+
+/* `count` ids in memory, or counted up from `first` when `ids` is NULL. */
+struct id_stretch {
+    const uint32_t *ids;
+    uint32_t first;
+    size_t count;
+};
+
+void id_walk_init(struct id_walk *walk, const struct workload *w, const struct prompt *p);
+/* False at the end.  The stretch dies at the next call. */
+bool id_walk_next(struct id_walk *walk, struct id_stretch *stretch);
 
 void workload_done(struct workload *w);
 

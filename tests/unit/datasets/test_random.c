@@ -175,7 +175,7 @@ static void test_impossible_settings_are_refused(void **state)
     fixture_init(&f, "random");
     f.config.prompt_token_ids = true;
     expect_error(&f, "give --tokenizer");
-    fixture_init(&f, "sonnet");
+    fixture_init(&f, "hf");
     expect_error(&f, "beyond this version");
 }
 

@@ -1,0 +1,126 @@
+/* See chat_requests.h. */
+#include "datasets/chat_requests.h"
+
+#include "base/alloc.h"
+#include "datasets/dataset_priv.h"
+#include "datasets/parallel.h"
+#include "json/writer.h"
+#include "tokenizer/chat_template.h"
+
+#include <stdlib.h>
+
+enum { BATCH = 256 };
+
+struct text_work {
+    struct buf prompt;
+    struct buf rendered;
+    struct buf json;
+    struct token_ids ids;
+    uint32_t tokens;
+    bool ok;
+    struct error err;
+};
+
+struct chat_build {
+    const struct dataset_context *context;
+    const struct custom_rows *rows;
+    const size_t *order;
+    struct chat_template *template;
+    struct text_work *work;
+    size_t first; /* request that work[0] is for */
+};
+
+/* The template to render with; NULL: prompts are sent as they are. */
+static struct chat_template *find_template(const struct dataset_context *context)
+{
+    struct error reason = {0};
+    bool present = false;
+    if (context->config->skip_chat_template)
+        return NULL;
+    struct chat_template *c =
+        context->tokenizer != NULL ? chat_template_of(context->tokenizer, &present, &reason) : NULL;
+    if (c != NULL)
+        return c;
+    const char *name =
+        context->tokenizer != NULL ? tokenizer_describe(context->tokenizer) : "no tokenizer";
+    if (present)
+        dataset_notice(context,
+                       "the chat template of this model is beyond this version (%s; %s): "
+                       "prompts are sent as they are; --skip-chat-template silences this",
+                       reason.message, name);
+    else
+        dataset_notice(context,
+                       "there is no chat template (%s): prompts are sent as they are; "
+                       "--skip-chat-template silences this",
+                       name);
+    return NULL;
+}
+
+static void make_text(void *user, size_t index)
+{
+    struct chat_build *b = user;
+    struct text_work *work = &b->work[index];
+    const struct tokenizer *tokenizer = b->context->tokenizer;
+    buf_reset(&work->prompt);
+    custom_row_text(&b->rows->items[b->order[b->first + index]], &work->prompt);
+    struct sv text = buf_sv(&work->prompt);
+    if (b->template != NULL) {
+        buf_reset(&work->rendered);
+        chat_template_render(b->template, SV_LIT("user"), text, true, &work->rendered);
+        text = buf_sv(&work->rendered);
+    }
+    struct js_writer w;
+    buf_reset(&work->json);
+    js_writer_init(&w, &work->json);
+    js_string(&w, text);
+    work->ids.count = 0;
+    work->ok = tokenizer == NULL || tokenizer_encode(tokenizer, text, true, &work->ids, &work->err);
+    work->tokens = tokenizer == NULL ? 1 : (uint32_t)work->ids.count;
+}
+
+static bool add_requests(struct chat_build *b, struct workload *workload, struct error *err)
+{
+    const struct tokenizer *tokenizer = b->context->tokenizer;
+    bool alone = tokenizer != NULL && tokenizer_is_remote(tokenizer);
+    for (b->first = 0; b->first < workload->count; b->first += BATCH) {
+        size_t n = workload->count - b->first < BATCH ? workload->count - b->first : BATCH;
+        parallel_for(n, alone || n < 8 ? 1 : parallel_threads(), make_text, b);
+        for (size_t i = 0; i < n; i++) {
+            const struct text_work *work = &b->work[i];
+            struct request *r = &workload->requests[b->first + i];
+            if (!work->ok) {
+                *err = work->err;
+                return false;
+            }
+            r->prompt = dataset_json_prompt(workload, buf_sv(&work->json));
+            r->prompt_len = work->tokens;
+            r->output_len = b->rows->items[b->order[b->first + i]].output_tokens;
+        }
+    }
+    return true;
+}
+
+bool chat_requests_build(const struct dataset_context *context, const struct custom_rows *rows,
+                         struct workload *workload, struct error *err)
+{
+    const struct config *config = context->config;
+    size_t *order = dataset_order(context, rows->count);
+    bool all = config->num_prompts == 0 || config->num_prompts > rows->count;
+    dataset_requests_new(workload, all ? rows->count : (size_t)config->num_prompts);
+    struct chat_build b = {.context = context,
+                           .rows = rows,
+                           .order = order,
+                           .template = find_template(context),
+                           .work = mem_array(BATCH, sizeof(*b.work))};
+    bool ok = add_requests(&b, workload, err);
+    for (size_t i = 0; i < BATCH; i++) {
+        buf_done(&b.work[i].prompt);
+        buf_done(&b.work[i].rendered);
+        buf_done(&b.work[i].json);
+        token_ids_done(&b.work[i].ids);
+    }
+    free(b.work);
+    free(order);
+    chat_template_free(b.template);
+    return ok;
+}

@@ -1,0 +1,73 @@
+/* random_source.h - what the random data sets share: numpy's generator, the ids that prompts may hold, lengths and
+ * starts drawn in Python's order (DATASETS 0.9, 0.10, 1).
+ * Use: random_source_init; random_params_draw for each group of sequences; random_sequence for the ids of one;
+ * random_params_done.
+ * Threads: one owner; random_sequence only reads.  Errors: struct error. */
+#ifndef VB_DATASETS_RANDOM_SOURCE_H
+#define VB_DATASETS_RANDOM_SOURCE_H
+
+#include "datasets/dataset.h"
+
+struct random_bounds {
+    int64_t low; /* inclusive */
+    int64_t high;
+};
+
+struct random_source {
+    const struct tokenizer *tokenizer;
+    struct pcg64 g;
+    uint32_t vocab_size;
+    const uint32_t *allowed; /* NULL: identity */
+    size_t allowed_count;
+};
+
+struct random_params {
+    size_t count;
+    int64_t *in_lens;
+    int64_t *out_lens;
+    int64_t *offsets;
+};
+
+/* `name` of the data set, for messages. */
+bool random_source_init(struct random_source *source, const struct dataset_context *context,
+                        const char *name, struct arena *arena, struct error *err);
+/* Length `len` less the special tokens that encoding adds. */
+uint64_t random_real_len(const struct random_source *source, uint64_t len);
+struct random_bounds random_bounds_around(uint64_t len, double ratio, int64_t least);
+/* All input lengths, then all output lengths, then all offsets. */
+void random_params_draw(struct random_source *source, size_t count, struct random_bounds in,
+                        struct random_bounds out, struct random_params *params);
+void random_params_done(struct random_params *params);
+
+/* `count` ids drawn from the allowed ones, appended. */
+void random_ids_draw(struct random_source *source, size_t count, struct token_ids *ids);
+/* Where the run of sequence `index` of params begins among the allowed ids, when its number is `number`. */
+uint64_t random_start(const struct random_source *source, const struct random_params *params,
+                      size_t index, size_t number);
+/* allowed[(start + j) mod n], j < count, appended. */
+void random_run(const struct random_source *source, uint64_t start, size_t count,
+                struct token_ids *ids);
+uint32_t random_pad(struct random_source *source);
+
+/* The sequences of the data sets random and random-mm: a shared prefix, then a run of each its own. */
+struct random_plan {
+    struct random_source source;
+    struct random_params params;
+    struct random_bounds in;
+    struct random_bounds out;
+    size_t prefix_len;
+    struct token_ids prefix; /* after random_plan_fit_prefix */
+};
+
+/* Up to and including the drawn arrays.  `prefix_len`: of the shared prefix. */
+bool random_plan_init(struct random_plan *plan, const struct dataset_context *context,
+                      const char *name, uint64_t prefix_len, struct arena *arena,
+                      struct error *err);
+/* Draws the prefix and gives it its length. */
+bool random_plan_fit_prefix(struct random_plan *plan, struct error *err);
+/* Appends prefix and run of sequence `index`. */
+void random_plan_ids(const struct random_plan *plan, size_t index, struct token_ids *ids);
+size_t random_plan_target(const struct random_plan *plan, size_t index);
+void random_plan_done(struct random_plan *plan);
+
+#endif
