@@ -280,7 +280,8 @@ void console_tokens(const struct run_report *report, struct buf *out)
         table_uint(out, "Requests with reasoning:", s->reasoning.requests);
         table_uint(out, "Requests without answer:", s->reasoning.without_answer);
         table_fixed(out, "Reasoning share of token events (%):", 100.0 * s->reasoning.event_share);
-        series_rows(report, "TTFA", &s->reasoning.ttfa, out);
+        if (s->reasoning.ttfa.count > 0)
+            series_rows(report, "TTFA", &s->reasoning.ttfa, out);
     }
     if (s->total_cached_tokens > 0) {
         table_title(out, "Prompt Cache", '-', TABLE_WIDTH);
