@@ -1,6 +1,7 @@
 /* The scanners of stream events: they say "malformed" exactly when the tree reader does, their views lie in the text,
- * and an event says the same after any other event.  Input: one byte that picks the API and the event name, then the
- * data; for the last rule its lines are events. */
+ * and an event says the same after any other event.  Input: one byte that picks the API ('0' to '7' completions and chat,
+ * 'a' to 'h' responses and audio, 'p' to 'w' pooling) and the event name, then the data; for the last rule its lines are
+ * events. */
 #include "backends/backend.h"
 #include "base/arena.h"
 #include "json/tree.h"
@@ -82,11 +83,36 @@ static void check_lines(const struct backend *backend, struct sv text)
     }
 }
 
+static const struct backend *backend_for(uint8_t pick)
+{
+    bool odd = (pick & 1) != 0;
+    if (pick >> 4 == 6)
+        return backend_find(odd ? "openai-responses" : "openai-audio");
+    if (pick >> 4 == 7)
+        return backend_find("vllm-pooling");
+    return backend_find(odd ? "openai-chat" : "openai");
+}
+
+/* The whole reply of a pooling request has no tokens, no end mark and no event names. */
+static void check_pooled(const struct backend *backend, struct sv text)
+{
+    struct reply_event event;
+    enum scan_result result = backend->scan(sv_make("", 0), text, &event);
+    check(result != SCAN_TOKEN && !event.done);
+    if (!is_deep(text))
+        check((result != SCAN_BAD) == is_json(text));
+    check_views(&event, result, text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    const struct backend *backend = backend_find(data[0] & 1 ? "openai-chat" : "openai");
+    const struct backend *backend = backend_for(data[0]);
+    if (backend->pooling) {
+        check_pooled(backend, sv_make((const char *)data + 1, size - 1));
+        return 0;
+    }
     bool error_event = (data[0] & 6) == 6;
     struct sv text = sv_make((const char *)data + 1, size - 1);
     struct reply_event event;
@@ -96,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (error_event)
         check(result == SCAN_ERROR);
     else if (trimmed.len == 0 || sv_eq(trimmed, SV_LIT("[DONE]")))
-        check(result == SCAN_OTHER && event.done == (trimmed.len > 0));
+        check(result == SCAN_OTHER && event.done == (trimmed.len > 0 && !backend->needs_terminal));
     else if (!is_deep(text))
         check((result != SCAN_BAD) == is_json(text));
     check_views(&event, result, text);

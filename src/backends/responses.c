@@ -21,6 +21,7 @@ enum top_key {
     TOP_DELTA,
     TOP_RESPONSE,
     TOP_ERROR,
+    TOP_OBJECT,
     TOP_MESSAGE,
     TOP_USAGE,
     TOP_METRICS,
@@ -31,11 +32,13 @@ static const struct sv top_keys[TOP_COUNT] = {
     [TOP_TYPE] = {"type", 4},         [TOP_DELTA] = {"delta", 5},
     [TOP_RESPONSE] = {"response", 8}, [TOP_ERROR] = {"error", 5},
     [TOP_MESSAGE] = {"message", 7},   [TOP_USAGE] = {"usage", 5},
-    [TOP_METRICS] = {"metrics", 7},
+    [TOP_METRICS] = {"metrics", 7},   [TOP_OBJECT] = {"object", 6},
 };
 
 struct response_event {
     struct sv type;
+    bool named_failure;         /* by the event's line */
+    bool object_is_error;       /* "object": "error" */
     struct sv delta;            /* raw */
     struct reply_problem outer; /* `error` and `message` of the event */
     struct reply_problem inner; /* of its response object */
@@ -62,6 +65,7 @@ static void read_response(struct js_scan *s, struct response_event *found,
 static void read_member(struct js_scan *s, struct sv key, struct response_event *found,
                         struct reply_event *event)
 {
+    struct sv text;
     switch ((enum top_key)reply_key(key, top_keys, TOP_COUNT)) {
     case TOP_TYPE:
         reply_string(s, &found->type);
@@ -74,6 +78,10 @@ static void read_member(struct js_scan *s, struct sv key, struct response_event 
         break;
     case TOP_ERROR:
         reply_read_error(s, &found->outer);
+        break;
+    case TOP_OBJECT:
+        reply_string(s, &text);
+        found->object_is_error = sv_eq(text, SV_LIT("error"));
         break;
     case TOP_MESSAGE:
         reply_string(s, &found->outer.message);
@@ -99,7 +107,7 @@ static bool is_failure(struct sv type)
 static enum scan_result judge(const struct response_event *found, struct sv data,
                               struct reply_event *event)
 {
-    bool failed = is_failure(found->type);
+    bool failed = is_failure(found->type) || found->named_failure || found->object_is_error;
     /* A response object carries its error in any event; only the event that ends it makes it one. */
     if (found->outer.error)
         return reply_set_error(event, found->outer.text, found->outer.is_string);
@@ -141,6 +149,7 @@ enum scan_result responses_scan(struct sv name, struct sv data, struct reply_eve
     }
     if (!js_scan_end(&s))
         return is_failure(name) ? reply_set_error(event, data, false) : SCAN_BAD;
+    found.named_failure = is_failure(name);
     if (found.type.len == 0) /* some servers name the event only in its line */
         found.type = name;
     return judge(&found, data, event);
