@@ -17,20 +17,34 @@ struct dataset_type {
     bool (*needs_tokenizer)(const struct config *config); /* NULL: yes */
 };
 
-dataset_build_fn random_build;
-dataset_build_fn random_mm_build;
-dataset_build_fn random_rerank_build;
-dataset_build_fn prefix_repetition_build;
-dataset_build_fn sonnet_build;
-dataset_build_fn sharegpt_build;
-dataset_build_fn burstgpt_build;
-dataset_build_fn custom_build;
-dataset_build_fn custom_image_build;
-dataset_build_fn custom_audio_build;
-dataset_build_fn spec_bench_build;
-dataset_build_fn speed_bench_build;
-dataset_build_fn timed_trace_build;
-dataset_build_fn replay_build;
+bool random_build(const struct dataset_context *context, struct workload *workload,
+                  struct error *err);
+bool random_mm_build(const struct dataset_context *context, struct workload *workload,
+                     struct error *err);
+bool random_rerank_build(const struct dataset_context *context, struct workload *workload,
+                         struct error *err);
+bool prefix_repetition_build(const struct dataset_context *context, struct workload *workload,
+                             struct error *err);
+bool sonnet_build(const struct dataset_context *context, struct workload *workload,
+                  struct error *err);
+bool sharegpt_build(const struct dataset_context *context, struct workload *workload,
+                    struct error *err);
+bool burstgpt_build(const struct dataset_context *context, struct workload *workload,
+                    struct error *err);
+bool custom_build(const struct dataset_context *context, struct workload *workload,
+                  struct error *err);
+bool custom_image_build(const struct dataset_context *context, struct workload *workload,
+                        struct error *err);
+bool custom_audio_build(const struct dataset_context *context, struct workload *workload,
+                        struct error *err);
+bool spec_bench_build(const struct dataset_context *context, struct workload *workload,
+                      struct error *err);
+bool speed_bench_build(const struct dataset_context *context, struct workload *workload,
+                       struct error *err);
+bool timed_trace_build(const struct dataset_context *context, struct workload *workload,
+                       struct error *err);
+bool replay_build(const struct dataset_context *context, struct workload *workload,
+                  struct error *err);
 
 void dataset_notice(const struct dataset_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

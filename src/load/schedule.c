@@ -62,3 +62,16 @@ void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *d
         due_ns[i] = to_ns(due_s[i]);
     free(due_s);
 }
+
+bool schedule_from_workload(const struct workload *w, uint64_t *due_ns)
+{
+    uint64_t last = 0;
+    bool any = false;
+    for (size_t i = 0; i < w->count; i++) {
+        uint64_t due = w->requests[i].due_offset_ns;
+        any = any || due != UINT64_MAX;
+        last = due != UINT64_MAX && due > last ? due : last;
+        due_ns[i] = last;
+    }
+    return any;
+}

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "config/config.h"
+#include "datasets/workload.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,10 @@
 /* Due times relative to the start, ns, ascending; count of them in due[].  Draws from `npl` as Python does. */
 void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *due_ns,
                    size_t count);
+
+/* Due times that the data set brought along: of each request its own, or its predecessor's when that is later, for
+ * requests are sent in order.  False when no request has one. */
+bool schedule_from_workload(const struct workload *w, uint64_t *due_ns);
 
 /* The rate that request i of count is drawn with. */
 double schedule_rate(const struct config *config, size_t i, size_t count);

@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "datasets/dataset.h"
+#include "datasets/replay.h"
+#include "datasets/stats.h"
 #include "load/align.h"
 #include "load/fit.h"
 #include "load/lora.h"
@@ -32,6 +34,30 @@ void run_init(struct run *r, struct session *session, const struct config *confi
     *r = (struct run){.session = session, .config = config};
 }
 
+static bool is_paced(const struct config *config)
+{
+    return !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
+}
+
+/* Times of a trace, when it has some, else the schedule's.  The stream is drawn from right behind the data set, as in
+ * Python, and before the workload is saved, which keeps the times. */
+static void make_schedule(struct run *r)
+{
+    const struct workload *w = &r->workload;
+    if (!r->config->self_timed && !is_paced(r->config))
+        return;
+    uint64_t *due_ns = mem_array(w->count, sizeof(*due_ns));
+    bool timed = r->config->self_timed && schedule_from_workload(w, due_ns);
+    if (!timed && is_paced(r->config)) {
+        schedule_fill(r->config, &r->npl, due_ns, w->count);
+        timed = true;
+    }
+    if (timed)
+        r->due_ns = due_ns;
+    else
+        free(due_ns);
+}
+
 bool run_build(struct run *r, struct error *err)
 {
     py_seed(&r->py, r->config->seed);
@@ -43,7 +69,21 @@ bool run_build(struct run *r, struct error *err)
         .npl = &r->npl,
         .notice = dataset_notice,
     };
-    return dataset_build(&context, &r->workload, err);
+    if (!dataset_build(&context, &r->workload, err))
+        return false;
+    make_schedule(r);
+    return true;
+}
+
+bool run_save_workload(const struct run *r, struct error *err)
+{
+    const char *path = r->config->save_workload;
+    if (path == NULL)
+        return true;
+    if (!workload_save(&r->workload, r->due_ns, path, err))
+        return false;
+    note(stderr, "Workload saved to %s", path);
+    return true;
 }
 
 void run_print_dry(const struct run *r)
@@ -54,6 +94,10 @@ void run_print_dry(const struct run *r)
         stats.output_tokens += r->workload.requests[i].output_len;
     }
     note_dry_run(stdout, &stats);
+    struct buf text = {0};
+    workload_stats_write(&r->workload, &text);
+    fwrite(text.ptr, 1, text.len, stdout);
+    buf_done(&text);
 }
 
 /* ---- the run --------------------------------------------------------------------------------------------------- */
@@ -108,7 +152,7 @@ static bool make_plan(struct run *r, struct error *err)
     const struct config *config = r->config;
     if (!make_body(r, err))
         return false;
-    bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
+    bool paced = r->due_ns != NULL;
     r->plan = (struct load_plan){
         .target = &r->session->target,
         .pool = &r->session->pool,
@@ -155,8 +199,10 @@ static bool wait_ready(struct run *r, struct error *err)
 /* Only prompts that were made up from token ids by a local tokenizer can be off. */
 static void align(struct run *r)
 {
-    if (strcmp(r->config->dataset_name, "random") != 0 || r->session->tokenizer == NULL ||
-        tokenizer_is_remote(r->session->tokenizer) || !r->session->backend->streams)
+    const char *name = r->config->dataset_name;
+    bool made = strcmp(name, "random") == 0 || strncmp(name, "prefix", 6) == 0;
+    if (!made || r->session->tokenizer == NULL || tokenizer_is_remote(r->session->tokenizer) ||
+        !r->session->backend->streams)
         return;
     struct align_report report;
     align_prompts(&r->session->server, r->session->wire_model, &r->workload, &report);
@@ -267,12 +313,7 @@ static bool run_load(struct run *r, struct error *err)
     profiler(r, true);
     note_traffic(stderr, config);
     use_adapters(r);
-    bool paced = !isinf(config->request_rate) || config->ramp_up_strategy != RAMP_UP_NONE;
-    if (paced) {
-        r->due_ns = mem_array(r->workload.count, sizeof(*r->due_ns));
-        schedule_fill(config, &r->npl, r->due_ns, r->workload.count);
-        r->plan.due_ns = r->due_ns;
-    }
+    r->plan.due_ns = r->due_ns;
     progress_begin(&r->progress, stderr, progress_mode_for(stderr, config->disable_tqdm),
                    clock_mono_ns());
     bool ok = run_between_scrapes(r, err);
@@ -331,8 +372,8 @@ static void summarize(struct run *r)
         .goodput_e2el_ms = goodput->given[METRIC_E2EL] ? goodput->limit_ms[METRIC_E2EL] : HUGE_VAL,
         .has_tokenizer = r->session->tokenizer != NULL,
         .pooling = r->session->backend->pooling,
-        .steady_state = !config->no_steady_state && config->max_concurrency > 0 &&
-                        isinf(config->request_rate) && config->ramp_up_strategy == RAMP_UP_NONE,
+        .steady_state =
+            !config->no_steady_state && config->max_concurrency > 0 && r->due_ns == NULL,
         .max_concurrency = config->max_concurrency,
         .steady_threshold = config->steady_state_threshold,
         .steady_min_window_s = config->steady_state_min_window_s,
@@ -346,7 +387,7 @@ bool run_measure(struct run *r, struct error *err)
     if (!session_resolve(r->session, err) || !make_plan(r, err) || !wait_ready(r, err))
         return false;
     align(r);
-    if (!warm_up(r, err) || !run_load(r, err))
+    if (!run_save_workload(r, err) || !warm_up(r, err) || !run_load(r, err))
         return false;
     count_texts(r);
     summarize(r);

@@ -44,7 +44,10 @@ bool run_measure(struct run *r, struct error *err);
 void run_report(const struct run *r, struct run_report *report);
 /* Whether the run as such succeeded: E_INTERRUPTED, or E_RESULT when no request completed. */
 bool run_judge(const struct run *r, struct error *err);
+/* Totals, histograms and sharing of the workload, to stdout. */
 void run_print_dry(const struct run *r);
+/* To the file of --save-workload, when given. */
+bool run_save_workload(const struct run *r, struct error *err);
 void run_done(struct run *r);
 
 #endif

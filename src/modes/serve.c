@@ -34,7 +34,7 @@ static bool run_once(struct run *r, struct error *err)
         return false;
     if (r->config->dry_run) {
         run_print_dry(r);
-        return true;
+        return run_save_workload(r, err);
     }
     return run_measure(r, err) && show_results(r, err) && run_judge(r, err);
 }
