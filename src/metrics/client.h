@@ -51,7 +51,7 @@ enum verdict { VERDICT_CLEAN, VERDICT_SUSPECT, VERDICT_INVALID };
  *   longest stall of a loop                         > 50 ms                        > 500 ms without kernel stamps
  *   merged reads > 1 %, lag p99 > 25 % of mean ITL  always                         never
  *   merged reads whatever the lag                   > 25 %                         never (the server may group tokens)
- *   CPU share of the workers                        > 85 %                         never
+ *   CPU share of the workers from 100 ms up         > 85 %                         never
  * Receive lag with kernel stamps spoils no stamp and has no rule of its own.  Where no rate was asked for, a late send
  * bends no latency (the start is stamped at the send): it only leaves its slot idle, a burst at the start among them. */
 struct client_latencies { /* means of the run */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "config/secrets.h"
 #include "modes/run.h"
 #include "output/console.h"
@@ -28,8 +29,18 @@ static bool show_results(const struct run *r, struct error *err)
     return saved && printed;
 }
 
+/* Said before the run, since it costs the file afterwards; the figures will still be printed. */
+static void warn_of_result_dir(const struct config *config)
+{
+    if (config->save_result && config->result_dir != NULL && file_exists(config->result_dir) &&
+        !file_is_dir(config->result_dir))
+        note(stderr, "warning: --result-dir '%s' is not a folder: the result cannot be saved there",
+             config->result_dir);
+}
+
 static bool run_once(struct run *r, struct error *err)
 {
+    warn_of_result_dir(r->config);
     if (!run_build(r, err))
         return false;
     if (r->config->dry_run) {

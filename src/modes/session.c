@@ -94,6 +94,11 @@ static bool set_target(struct session *s, struct error *err)
         (suffix2 == NULL || !sv_ends(endpoint, sv_from(suffix2))))
         note(stderr, "warning: --endpoint '" SV_FMT "' does not end in '%s', as %s requests expect",
              SV_ARG(endpoint), s->backend->endpoint_suffix, s->backend->name);
+    if (sv_ends(sv_from(s->target.prefix), SV_LIT("/v1")) && sv_starts(endpoint, SV_LIT("/v1/")))
+        note(stderr,
+             "warning: --base-url ends in /v1 and the endpoint '" SV_FMT "' begins with it; "
+             "requests go to %s" SV_FMT,
+             SV_ARG(endpoint), s->target.prefix, SV_ARG(endpoint));
     target_request_base(&s->target, &s->path);
     if (!sv_starts(endpoint, SV_LIT("/")))
         buf_add_char(&s->path, '/');
