@@ -102,6 +102,7 @@ struct reply_event {
     int64_t prompt_tokens;    /* -1 when not in this event */
     int64_t completion_tokens;
     int64_t cached_tokens;
+    int64_t reasoning_tokens; /* part of completion_tokens */
     double server_queue_ms; /* NAN when not in this event */
     double server_ttft_ms;
 };

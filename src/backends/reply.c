@@ -30,6 +30,8 @@ enum usage_key {
     USAGE_INPUT,
     USAGE_OUTPUT,
     USAGE_INPUT_DETAILS,
+    USAGE_COMPLETION_DETAILS,
+    USAGE_OUTPUT_DETAILS,
     USAGE_COUNT
 };
 
@@ -40,6 +42,8 @@ static const struct sv usage_keys[USAGE_COUNT] = {
     [USAGE_INPUT] = {"input_tokens", 12},
     [USAGE_OUTPUT] = {"output_tokens", 13},
     [USAGE_INPUT_DETAILS] = {"input_tokens_details", 20},
+    [USAGE_COMPLETION_DETAILS] = {"completion_tokens_details", 25},
+    [USAGE_OUTPUT_DETAILS] = {"output_tokens_details", 21},
 };
 
 /* What the top level said, besides what goes into the reply at once. */
@@ -165,10 +169,26 @@ static void read_prompt_details(struct js_scan *s, struct reply_event *event)
     }
 }
 
+static void read_completion_details(struct js_scan *s, struct reply_event *event)
+{
+    bool first = true;
+    struct sv key;
+    event->reasoning_tokens = -1;
+    if (!reply_enter_object(s))
+        return;
+    while (js_scan_member(s, &first, &key)) {
+        if (js_key_is(key, SV_LIT("reasoning_tokens")))
+            event->reasoning_tokens = reply_count(s);
+        else
+            js_scan_skip(s, NULL);
+    }
+}
+
 void reply_read_usage(struct js_scan *s, struct reply_event *event)
 {
     bool first = true;
     struct sv key;
+    event->reasoning_tokens = -1;
     event->prompt_tokens = -1;
     event->completion_tokens = -1;
     event->cached_tokens = -1;
@@ -187,6 +207,10 @@ void reply_read_usage(struct js_scan *s, struct reply_event *event)
         case USAGE_DETAILS:
         case USAGE_INPUT_DETAILS:
             read_prompt_details(s, event);
+            break;
+        case USAGE_COMPLETION_DETAILS:
+        case USAGE_OUTPUT_DETAILS:
+            read_completion_details(s, event);
             break;
         case USAGE_COUNT:
         default:
@@ -306,6 +330,7 @@ void reply_event_init(struct reply_event *event)
     *event = (struct reply_event){.prompt_tokens = -1,
                                   .completion_tokens = -1,
                                   .cached_tokens = -1,
+                                  .reasoning_tokens = -1,
                                   .server_queue_ms = (double)NAN,
                                   .server_ttft_ms = (double)NAN};
 }

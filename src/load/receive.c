@@ -84,6 +84,8 @@ static void take_counts(struct record *r, const struct reply_event *event)
         r->usage_completion_tokens = event->completion_tokens;
     if (event->cached_tokens >= 0)
         r->usage_cached_tokens = event->cached_tokens;
+    if (event->reasoning_tokens >= 0)
+        r->usage_reasoning_tokens = event->reasoning_tokens;
     if (!isnan(event->server_queue_ms))
         r->server_queue_s = event->server_queue_ms / 1000.0;
     if (!isnan(event->server_ttft_ms))

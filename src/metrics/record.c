@@ -99,6 +99,7 @@ void record_init(struct record *r)
         .usage_prompt_tokens = -1,
         .usage_completion_tokens = -1,
         .usage_cached_tokens = -1,
+        .usage_reasoning_tokens = -1,
         .server_queue_s = NAN,
         .server_ttft_s = NAN,
         .text_tokens = -1,

@@ -69,6 +69,7 @@ struct record {
     int64_t usage_prompt_tokens;
     int64_t usage_completion_tokens;
     int64_t usage_cached_tokens;
+    int64_t usage_reasoning_tokens;
     double server_queue_s;  /* NAN when absent */
     double server_ttft_s;   /* NAN when absent */
 

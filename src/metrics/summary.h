@@ -80,14 +80,16 @@ struct per_token {
     struct series_stats itl;
 };
 
-/* Requests whose answer began with reasoning. */
+/* Requests whose answer began with reasoning, seen in the stream or reported by the server. */
 struct reasoning {
     uint64_t requests;       /* successes with any reasoning; all else here is 0 without them */
     uint64_t without_answer; /* of them, those that ended before the visible answer began */
     uint64_t events;         /* token events of reasoning */
     double event_share;      /* of all token events of all successes, 0 to 1 */
-    struct series_stats
-        ttfa; /* start to the first token of the visible answer, of all successes that have one */
+    bool has_tokens;         /* the server reports reasoning tokens */
+    uint64_t tokens;
+    double token_share;       /* of the output tokens of the requests that reported them, 0 to 1 */
+    struct series_stats ttfa; /* start to the first token of the visible answer, of all successes that have one */
 };
 
 struct summary {

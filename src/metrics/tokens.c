@@ -211,20 +211,28 @@ void metrics_reasoning(const struct record *records, size_t count,
     double *x = mem_resize(NULL, count + 1, sizeof(double));
     size_t n = 0;
     uint64_t events = 0;
+    uint64_t output = 0;
     for (size_t i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (!record_ok(r))
             continue;
-        bool answered = has_answer(r);
+        bool reasons = r->reasoning_events > 0 || r->usage_reasoning_tokens > 0;
         events += r->events;
         out->events += r->reasoning_events;
-        out->requests += r->reasoning_events > 0;
-        out->without_answer += r->reasoning_events > 0 && !answered;
-        if (answered)
+        out->requests += reasons;
+        out->without_answer += reasons && !has_answer(r);
+        if (has_answer(r))
             x[n++] = record_ttfa_s(r);
+        if (r->usage_reasoning_tokens >= 0) {
+            out->has_tokens = true;
+            out->tokens += (uint64_t)r->usage_reasoning_tokens;
+            output += record_output_tokens(r, options->has_tokenizer);
+        }
     }
     if (out->events > 0)
         out->event_share = (double)out->events / (double)events;
-    metrics_series(x, out->events > 0 ? n : 0, options, &out->ttfa);
+    if (output > 0)
+        out->token_share = (double)out->tokens / (double)output;
+    metrics_series(x, out->requests > 0 ? n : 0, options, &out->ttfa);
     free(x);
 }

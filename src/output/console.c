@@ -280,6 +280,11 @@ void console_tokens(const struct run_report *report, struct buf *out)
         table_uint(out, "Requests with reasoning:", s->reasoning.requests);
         table_uint(out, "Requests without answer:", s->reasoning.without_answer);
         table_fixed(out, "Reasoning share of token events (%):", 100.0 * s->reasoning.event_share);
+        if (s->reasoning.has_tokens) {
+            table_uint(out, "Reasoning tokens:", s->reasoning.tokens);
+            table_fixed(out,
+                        "Reasoning share of output tokens (%):", 100.0 * s->reasoning.token_share);
+        }
         if (s->reasoning.ttfa.count > 0)
             series_rows(report, "TTFA", &s->reasoning.ttfa, out);
     }

@@ -115,6 +115,10 @@ static void reasoning(struct fields *f, const struct run_report *report)
     member_uint(w, "requests_without_answer", r->without_answer);
     member_uint(w, "events", r->events);
     member_double(w, "event_share", r->event_share);
+    if (r->has_tokens) {
+        member_uint(w, "tokens", r->tokens);
+        member_double(w, "token_share", r->token_share);
+    }
     member_series(w, report, "ttfa", &r->ttfa);
     js_end_object(w);
 }

@@ -246,6 +246,33 @@ static void usage_is_read_wherever_it_stands(void **state)
     check_counts("[DONE]", -1, -1, -1);
 }
 
+static void reasoning_tokens_are_read_by_either_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *backend;
+        const char *data;
+        int64_t reasoning;
+    } rows[] = {
+        {"openai-chat",
+         "{\"usage\":{\"completion_tokens\":9,\"completion_tokens_details\":"
+         "{\"reasoning_tokens\":7,\"audio_tokens\":0}}}",
+         7},
+        {"openai-chat", "{\"usage\":{\"completion_tokens_details\":null}}", -1},
+        {"openai-chat", "{\"usage\":{\"prompt_tokens_details\":{\"reasoning_tokens\":7}}}", -1},
+        {"openai-chat", "{\"choices\":[]}", -1},
+        {"openai-responses",
+         "{\"type\":\"response.completed\",\"response\":{\"usage\":"
+         "{\"output_tokens\":6,\"output_tokens_details\":{\"reasoning_tokens\":3}}}}",
+         3},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct reply_event event;
+        backend_find(rows[i].backend)->scan(sv_make("", 0), sv_from(rows[i].data), &event);
+        assert_int_equal(event.reasoning_tokens, rows[i].reasoning);
+    }
+}
+
 static void server_metrics_are_read(void **state)
 {
     (void)state;
@@ -410,6 +437,7 @@ static void check_next(const struct backend *backend, struct backend_memo *memo,
     assert_int_equal(event->prompt_tokens, alone.prompt_tokens);
     assert_int_equal(event->completion_tokens, alone.completion_tokens);
     assert_int_equal(event->cached_tokens, alone.cached_tokens);
+    assert_int_equal(event->reasoning_tokens, alone.reasoning_tokens);
 }
 
 static void the_event_before_never_shows_in_the_next(void **state)
@@ -450,6 +478,7 @@ int main(void)
         cmocka_unit_test(errors_carry_the_servers_message),
         cmocka_unit_test(text_that_is_not_json_is_bad),
         cmocka_unit_test(usage_is_read_wherever_it_stands),
+        cmocka_unit_test(reasoning_tokens_are_read_by_either_name),
         cmocka_unit_test(server_metrics_are_read),
         cmocka_unit_test(a_reply_that_is_no_stream_has_no_token),
         cmocka_unit_test(the_event_before_never_shows_in_the_next),

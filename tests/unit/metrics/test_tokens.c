@@ -376,6 +376,32 @@ static void test_an_empty_closing_event_after_reasoning_is_no_answer(void **stat
     end(&run);
 }
 
+/* 30 of 50 and 0 of 50 output tokens were reasoning, by the server's word; the stream shows none of it. */
+static void test_reported_reasoning_tokens_count_without_events(void **state)
+{
+    (void)state;
+    struct run run;
+    begin(&run);
+    for (size_t i = 0; i < 3; i++) {
+        struct record *r = add(&run);
+        event(&run, r, 100, -1);
+        r->answer_first_ns = r->first_ns;
+        r->answer_text = true;
+        r->usage_completion_tokens = 50;
+        r->usage_reasoning_tokens = i == 0 ? 30 : i == 1 ? 0 : -1;
+    }
+    summarize(&run);
+    const struct reasoning *r = &run.summary.reasoning;
+    assert_int_equal(r->requests, 1);
+    assert_true(r->has_tokens);
+    assert_int_equal(r->tokens, 30);
+    assert_near(r->token_share, 0.3);
+    assert_int_equal(r->events, 0);
+    assert_true(r->event_share == 0.0);
+    assert_int_equal(r->ttfa.count, 3);
+    end(&run);
+}
+
 static void test_without_reasoning_there_is_nothing_to_say(void **state)
 {
     (void)state;
@@ -445,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_slow_twin_agrees_on_random_streams),
         cmocka_unit_test(test_reasoning_share_and_time_to_the_answer),
         cmocka_unit_test(test_an_empty_closing_event_after_reasoning_is_no_answer),
+        cmocka_unit_test(test_reported_reasoning_tokens_count_without_events),
         cmocka_unit_test(test_without_reasoning_there_is_nothing_to_say),
         cmocka_unit_test(test_cached_share_is_of_the_requests_that_tell),
         cmocka_unit_test(test_rtfx_is_sound_per_second),

@@ -292,6 +292,9 @@ static void test_reasoning_is_shown_when_there_was_any(void **state)
         .without_answer = 1,
         .events = 40,
         .event_share = 0.625,
+        .has_tokens = true,
+        .tokens = 120,
+        .token_share = 0.5,
         .ttfa = {2, 700.0, 650.0, 50.0, percentiles[1]},
     };
     f.config.save_detailed = true;
@@ -302,12 +305,15 @@ static void test_reasoning_is_shown_when_there_was_any(void **state)
                                   "Requests with reasoning:                 3         \n"
                                   "Requests without answer:                 1         \n"
                                   "Reasoning share of token events (%):     62.50     \n"
+                                  "Reasoning tokens:                        120       \n"
+                                  "Reasoning share of output tokens (%):    50.00     \n"
                                   "Mean TTFA (ms):                          700.00    \n"
                                   "Median TTFA (ms):                        650.00    \n"
                                   "P99 TTFA (ms):                           900.00    \n");
     const char *text = json();
     assert_has(text, "\"reasoning\":{\"requests\":3,\"requests_without_answer\":1,\"events\":40,"
-                     "\"event_share\":0.625,\"mean_ttfa_ms\":700.0,\"median_ttfa_ms\":650.0,"
+                     "\"event_share\":0.625,\"tokens\":120,\"token_share\":0.5,"
+                     "\"mean_ttfa_ms\":700.0,\"median_ttfa_ms\":650.0,"
                      "\"std_ttfa_ms\":50.0,\"p99_ttfa_ms\":900.0},\"client\":{");
     assert_has(text, "\"answer_ttfts\":[0.5,0.0,0.0]");
     assert_has(text, "\"reasoning_events\":[1,0,0]}}");
