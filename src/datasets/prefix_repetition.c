@@ -130,6 +130,7 @@ static bool build(struct repetition *p, struct error *err)
                        "%zu prompts are made: %zu for each of %zu prefixes; %llu were asked for",
                        total, p->per_prefix, groups, (unsigned long long)config->num_prompts);
     dataset_requests_new(p->workload, total);
+    p->workload->without_ids = true;
     struct text_job job = {
         .context = p->context,
         .count = total + groups,

@@ -69,6 +69,7 @@ struct workload {
     const uint32_t *allowed; /* NULL: identity, allowed[k] = k */
     size_t allowed_count;
     size_t chunk_size; /* of PROMPT_ID_CHUNKS */
+    bool without_ids;  /* requests carry no x-request-id: Python gives none in this data set */
 };
 
 /* Walks over the ids of a prompt of any id kind, a stretch at a time. */

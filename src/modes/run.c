@@ -163,7 +163,7 @@ static bool make_plan(struct run *r, struct error *err)
         .model = model_text(r, r->session->wire_model),
         .path = buf_sv(&r->session->path),
         .headers = buf_sv(&r->headers),
-        .id_prefix = config->request_id_prefix,
+        .id_prefix = r->workload.without_ids ? NULL : config->request_id_prefix,
         .max_concurrency = config->max_concurrency,
         .concurrency_known = config->max_concurrency > 0 || !paced,
         .threads = config->client_threads,
