@@ -27,5 +27,8 @@ static bool read_choice(struct js_scan *s, struct reply_event *event)
 
 enum scan_result audio_scan(struct sv name, struct sv data, struct reply_event *event)
 {
-    return reply_scan(name, data, read_choice, event);
+    enum scan_result result = reply_scan(name, data, read_choice, event);
+    event->prompt_tokens =
+        -1; /* Python keeps the client's count: the server's is of sound, or of a fixed start */
+    return result;
 }

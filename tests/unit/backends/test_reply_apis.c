@@ -42,6 +42,18 @@ static void check_rows(const char *backend, const struct row *rows, size_t count
 
 #define CHECK_ROWS(backend, rows) check_rows(backend, rows, sizeof(rows) / sizeof((rows)[0]))
 
+static void check_counts(const char *backend, const char *data, int64_t prompt, int64_t completion,
+                         int64_t cached)
+{
+    struct reply_event event;
+    enum scan_result result = backend_find(backend)->scan(sv_make("", 0), sv_from(data), &event);
+    if (result != SCAN_OTHER || event.prompt_tokens != prompt ||
+        event.completion_tokens != completion || event.cached_tokens != cached)
+        fail_msg("'%s': got %s %lld %lld %lld", data, result_names[result],
+                 (long long)event.prompt_tokens, (long long)event.completion_tokens,
+                 (long long)event.cached_tokens);
+}
+
 #define RESPONSE(status)                                                                           \
     "\"response\":{\"id\":\"resp_mock000000\",\"object\":\"response\",\"created_at\":1700000000,"  \
     "\"model\":\"mock-model\",\"status\":\"" status "\",\"output\":[],\"error\":null,"             \
@@ -129,18 +141,6 @@ static void a_response_ends_with_a_terminal_event(void **state)
     CHECK_ROWS("openai-responses", rows);
 }
 
-static void check_counts(const char *backend, const char *data, int64_t prompt, int64_t completion,
-                         int64_t cached)
-{
-    struct reply_event event;
-    enum scan_result result = backend_find(backend)->scan(sv_make("", 0), sv_from(data), &event);
-    if (result != SCAN_OTHER || event.prompt_tokens != prompt ||
-        event.completion_tokens != completion || event.cached_tokens != cached)
-        fail_msg("'%s': got %s %lld %lld %lld", data, result_names[result],
-                 (long long)event.prompt_tokens, (long long)event.completion_tokens,
-                 (long long)event.cached_tokens);
-}
-
 static void usage_of_a_response_stands_in_its_object(void **state)
 {
     (void)state;
@@ -174,6 +174,9 @@ static void every_chunk_with_a_choice_is_a_token_of_a_transcription(void **state
         {"", "{\"choices\":[{\"delta\"", SCAN_BAD, "", false, false},
     };
     CHECK_ROWS("openai-audio", rows);
+    check_counts("openai-audio",
+                 "{\"choices\":[],\"usage\":{\"prompt_tokens\":15,\"completion_tokens\":6}}", -1, 6,
+                 -1);
 }
 
 static const char *const pooling[] = {
