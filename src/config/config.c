@@ -48,6 +48,11 @@ void config_init(struct config *config)
         .ramp_up_start_rps = (double)NAN,
         .ramp_up_end_rps = (double)NAN,
         .request_timeout_ns = UINT64_C(6) * 3600 * 1000000000,
+        .grace_ns = UINT64_C(30) * 1000000000,
+        .profile_duration_ns = CONFIG_PROFILE_DURATION_NS,
+        .num_runs = 1,
+        .multi_turn = {.num_turns = 3},
+        .compare_threshold = (double)NAN,
         .steady_state_threshold = 0.95,
         .steady_state_min_window_s = -1.0,
         .metric_selected =

@@ -46,6 +46,48 @@ enum ramp_up { RAMP_UP_NONE, RAMP_UP_LINEAR, RAMP_UP_EXPONENTIAL };
 
 enum { CONFIG_MAX_PERCENTILES = 64 };
 
+/* A comma list of numbers. */
+struct config_numbers {
+    double *items;
+    size_t count;
+};
+
+/* --fail-if: the run has failed when `key OP limit` is true. */
+enum gate_op { GATE_GT, GATE_GE, GATE_LT, GATE_LE, GATE_EQ, GATE_NE };
+
+struct config_gate {
+    const char *text; /* as given */
+    struct sv key;
+    enum gate_op op;
+    double limit;
+};
+
+struct config_gates {
+    struct config_gate *items;
+    size_t count;
+    size_t cap;
+};
+
+struct config_max_failures {
+    bool given;
+    bool percent; /* of the requests sent */
+    double limit;
+};
+
+struct config_multi_turn {
+    bool on;
+    uint64_t num_turns;
+    uint64_t min_turns; /* after config_check both bounds are set, but for sharegpt's 0: no limit */
+    uint64_t max_turns;
+    uint64_t concurrency; /* 0: --max-concurrency, else all conversations */
+    uint64_t delay_ms;
+    double global_ratio;
+    double conversation_ratio;
+    uint64_t turn_input_len; /* 0: --random-input-len */
+};
+
+#define CONFIG_PROFILE_DURATION_NS (UINT64_C(5) * 1000000000)
+
 struct config_goodput {
     bool given[METRIC_COUNT]; /* only TTFT, TPOT and E2EL can be */
     double limit_ms[METRIC_COUNT];
@@ -159,6 +201,26 @@ struct config {
     unsigned client_threads;     /* 0: chosen from cores and concurrency */
     uint64_t request_timeout_ns; /* default 6 hours */
     bool mock;                   /* start the embedded mock server for this run */
+    uint64_t duration_ns;        /* --duration: requests are sent until then; 0: --num-prompts decides */
+    uint64_t grace_ns;           /* then for what is in flight */
+    uint64_t profile_batch_threshold; /* 0: profile from the start */
+    uint64_t profile_duration_ns;
+
+    /* modes */
+    uint64_t num_runs;
+    struct config_numbers sweep_max_concurrency; /* whole numbers */
+    struct config_numbers sweep_request_rate;
+    struct config_numbers sweep_percentiles;
+    uint64_t sweep_num_prompts_factor; /* 0: --num-prompts */
+    bool reset_prefix_cache;
+    bool resume;
+    struct config_multi_turn multi_turn;
+    struct config_names compare;
+    double compare_threshold; /* share; NaN: no gate */
+    const char *compare_markdown; /* file; NULL none */
+    const char *compare_junit;
+    struct config_max_failures max_failures;
+    struct config_gates fail_if;
 
     /* steady state */
     bool no_steady_state;

@@ -2,6 +2,7 @@
  * section 3, so that the first complaint is the one that users of the peers know. */
 #include "base/num.h"
 #include "config/config.h"
+#include "config/config_modes_priv.h"
 #include "json/tree.h"
 
 #include <errno.h>
@@ -316,7 +317,8 @@ static bool check_self_timed(struct config *config, struct error *err)
 static bool check_dataset(struct config *config, struct error *err)
 {
     bool random = is(config->dataset_name, "random");
-    if ((random || is(config->dataset_name, "random-mm")) && is_generative(config->backend)) {
+    if ((random || is(config->dataset_name, "random-mm")) && is_generative(config->backend) &&
+        !config->multi_turn.on) {
         config->ignore_eos = true;
     }
     if (!check_dataset_path(config, err) || !check_dataset_backend(config, err) ||
@@ -429,7 +431,8 @@ bool config_check(struct config *config, struct error *err)
     if (!check_texts(config, err) || !check_traffic(config, err) ||
         !check_extra_body(config, err) || !check_sampling(config, err) ||
         !check_ramp_up(config, err) || !check_dataset(config, err) || !check_lora(config, err) ||
-        !check_steady_state(config, err) || !check_server(config, err)) {
+        !check_steady_state(config, err) || !check_server(config, err) ||
+        !config_check_modes(config, err)) {
         return false;
     }
     warn_idle(config);

@@ -1,6 +1,7 @@
 /* The option table of `serve` and the conversions that the common kinds of options.h do not cover. */
 #include "base/num.h"
 #include "config/config.h"
+#include "config/config_modes_priv.h"
 #include "config/options.h"
 #include "json/tree.h"
 
