@@ -4,7 +4,11 @@
 #include "base/file.h"
 #include "datasets/dataset_priv.h"
 #include "datasets/format/base64.h"
+#include "datasets/format/jpeg.h"
+#include "datasets/format/png.h"
 #include "json/writer.h"
+
+#include <stdlib.h>
 
 static bool is_address(struct sv source)
 {
@@ -12,18 +16,24 @@ static bool is_address(struct sv source)
            sv_starts(source, SV_LIT("file://")) || sv_starts(source, SV_LIT("data:"));
 }
 
-/* What the bytes say they are. */
-static const char *mime_of(enum media_kind kind, struct sv bytes)
+/* Images are decoded and go out as PNG, as Python sends them. */
+static bool add_image_url(struct sv bytes, struct buf *url, struct error *err)
 {
-    if (kind == MEDIA_VIDEO)
-        return "video/mp4";
-    if (sv_starts(bytes, SV_LIT("\x89PNG")))
-        return "image/png";
-    if (sv_starts(bytes, SV_LIT("GIF8")))
-        return "image/gif";
-    if (sv_starts(bytes, SV_LIT("RIFF")))
-        return "image/webp";
-    return "image/jpeg";
+    struct pixels pixels = {0};
+    struct buf png = {0};
+    bool ok = sv_starts(bytes, SV_LIT("\x89PNG"))        ? png_decode(bytes, &pixels, err)
+              : sv_starts(bytes, SV_LIT("\xFF\xD8\xFF")) ? jpeg_decode(bytes, &pixels, err)
+                                                         : error_set(err, E_UNSUPPORTED,
+                                                                     "neither a PNG nor a JPEG "
+                                                                     "image");
+    ok = ok && png_encode(&pixels, &png, err);
+    if (ok) {
+        buf_add_str(url, "data:image/png;base64,");
+        base64_add(url, buf_sv(&png));
+    }
+    free(pixels.rgb);
+    buf_done(&png);
+    return ok;
 }
 
 static bool add_data_url(enum media_kind kind, struct sv path, struct buf *url, struct error *err)
@@ -34,8 +44,10 @@ static bool add_data_url(enum media_kind kind, struct sv path, struct buf *url, 
         path = sv_skip(path, 7);
     buf_add(&name, path);
     bool ok = file_read(buf_cstr(&name), &bytes, err);
-    if (ok) {
-        buf_add_fmt(url, "data:%s;base64,", mime_of(kind, buf_sv(&bytes)));
+    if (ok && kind == MEDIA_IMAGE) {
+        ok = add_image_url(buf_sv(&bytes), url, err) || error_context(err, "'%s'", name.ptr);
+    } else if (ok) {
+        buf_add_str(url, "data:video/mp4;base64,");
         base64_add(url, buf_sv(&bytes));
     }
     buf_done(&name);

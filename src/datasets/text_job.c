@@ -17,13 +17,14 @@ enum {
     TOKEN_BYTES = 16,        /* of memory, about */
     WINDOW_MAX = 1024,
     SMALL_JOB_TOKENS = 1 << 15, /* less is not worth a thread or a walk over the vocabulary */
+    VERIFY_ALL = 32,            /* texts whose anchors are checked one by one, */
+    VERIFY_EACH = 16,           /* then one of so many */
 };
 
 struct window {
     size_t first;
     size_t count;
     struct text_item *items;
-    void *stream; /* copy from before its draws */
 };
 
 struct run {
@@ -35,6 +36,7 @@ struct run {
     struct window *draws; /* of the current step; NULL: none */
     struct window *begins;
     struct window *ends;
+    void *stream; /* copy from before the draws */
     uint64_t start_ns;
     uint64_t told_ns;
 };
@@ -54,8 +56,6 @@ static void item_begin(struct run *run, size_t index, struct text_item *item)
 static void draw_window(struct run *run, struct window *w)
 {
     struct text_job *job = run->job;
-    if (job->stream_size > 0)
-        memcpy(w->stream, job->stream, job->stream_size);
     for (size_t i = 0; i < w->count; i++) {
         struct text_item *item = &w->items[i];
         if (job->draws_ids)
@@ -72,7 +72,8 @@ static void item_finish(struct run *run, size_t index, struct text_item *item)
     bool same = true;
     if (item->failed)
         return;
-    item->failed = !length_fit_verify(&run->lt, &item->fit, &same, &item->err);
+    if (index < VERIFY_ALL || index % VERIFY_EACH == 0)
+        item->failed = !length_fit_verify(&run->lt, &item->fit, &same, &item->err);
     item->moved = !same;
     if (item->failed || item->moved)
         return;
@@ -152,7 +153,7 @@ static struct window *window_at(struct run *run, size_t number)
     return w;
 }
 
-/* One step; *again: the window that ended must be done anew. */
+/* One step; *again: an anchor did not hold. */
 static bool run_step(struct run *run, struct error *err, bool *again)
 {
     bool early = run->begins != NULL && !run->job->draws_ids;
@@ -164,32 +165,33 @@ static bool run_step(struct run *run, struct error *err, bool *again)
         return true;
     if (!keep_window(run, run->ends, again, err))
         return false;
-    if (*again) {
-        run->lt.anchor = ANCHOR_NONE;
-        memcpy(run->job->stream, run->ends->stream, run->job->stream_size);
-    } else {
+    if (!*again)
         tell_progress(run, run->ends->first + run->ends->count);
-    }
     return true;
 }
 
 static bool run_windows(struct run *run, struct error *err)
 {
     size_t windows = (run->job->count + run->window_size - 1) / run->window_size;
-    size_t first = 0;
     for (size_t step = 0; step < windows + 2; step++) {
         bool again = false;
         run->begins = step < windows ? window_at(run, step) : NULL;
-        run->draws = step > first && step <= windows ? window_at(run, step - 1) : NULL;
-        run->ends = step > first + 1 ? window_at(run, step - 2) : NULL;
+        run->draws = step >= 1 && step <= windows ? window_at(run, step - 1) : NULL;
+        run->ends = step >= 2 ? window_at(run, step - 2) : NULL;
         if (!run_step(run, err, &again))
             return false;
-        if (again) {
-            first = step - 2;
-            step = first - 1;
-        }
+        if (again)
+            break;
+        if (step == windows + 1)
+            return true;
     }
-    return true;
+    /* All anew; what was kept is overwritten. */
+    run->lt.anchor = ANCHOR_NONE;
+    memcpy(run->job->stream, run->stream, run->job->stream_size);
+    run->job->surplus = 0;
+    run->job->deficit = 0;
+    run->job->missed = 0;
+    return run_windows(run, err);
 }
 
 /* Threads and the size of windows from the work that there is; true when there is much. */
@@ -220,10 +222,10 @@ bool text_job_run(struct text_job *job, struct error *err)
     length_target_init(&run.lt, tokenizer, large);
     run.lt.pad = job->pad;
     run.lt.user = job->user;
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 3; k++)
         run.windows[k].items = mem_array(run.window_size, sizeof(struct text_item));
-        run.windows[k].stream = mem_array(1, job->stream_size + 1);
-    }
+    run.stream = mem_array(1, job->stream_size);
+    memcpy(run.stream, job->stream, job->stream_size);
     bool ok = run_windows(&run, err);
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < run.window_size; i++) {
@@ -234,8 +236,8 @@ bool text_job_run(struct text_job *job, struct error *err)
             buf_done(&item->data);
         }
         free(run.windows[k].items);
-        free(run.windows[k].stream);
     }
+    free(run.stream);
     return ok;
 }
 

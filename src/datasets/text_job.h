@@ -2,8 +2,8 @@
  * The texts go through in windows.  While one thread draws for one window (length_fit_go_on and `drawn`, item after item
  * in order), the others do what needs no draws: the first rounds of the window after it (`begin`, length_fit_start), and
  * the output of the window before it (`finish`).  `keep` then takes the outputs in order.
- * Should an anchor (length_target.h) not have held, everything from that window on is done again without anchors, with
- * the stream put back: `stream` must hold all that the draws change.
+ * Should an anchor (length_target.h) not have held, which is looked at by samples, everything is done again without
+ * anchors, with the stream put back: `stream` must hold all that the draws change.
  * Use: fill in a text_job; text_job_run.
  * Threads: begin and finish run on any thread, several at once; pad, drawn and keep never run twice at once, but beside
  * them.  Errors: struct error of the first item that failed. */

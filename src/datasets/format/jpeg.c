@@ -1,6 +1,8 @@
 /* See jpeg.h.  The library ends a fault by calling back; a jump leads out of it. */
 #include "datasets/format/jpeg.h"
 
+#include "base/alloc.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,4 +81,41 @@ bool jpeg_encode(const uint8_t *rgb, uint32_t width, uint32_t height, struct buf
         buf_add(out, sv_make((const char *)bytes, length));
     free(bytes);
     return ok;
+}
+
+static void read_rows(struct jpeg_decompress_struct *info, struct pixels *out)
+{
+    size_t stride = (size_t)info->output_width * 3;
+    while (info->output_scanline < info->output_height) {
+        JSAMPROW row = out->rgb + info->output_scanline * stride;
+        jpeg_read_scanlines(info, &row, 1);
+    }
+}
+
+bool jpeg_decode(struct sv bytes, struct pixels *out, struct error *err)
+{
+    struct jpeg_decompress_struct info;
+    struct fault fault;
+    info.err = jpeg_std_error(&fault.base);
+    fault.base.error_exit = on_fault;
+    fault.base.output_message = on_message;
+    *out = (struct pixels){0};
+    if (setjmp(fault.back) != 0) {
+        jpeg_destroy_decompress(&info);
+        free(out->rgb);
+        *out = (struct pixels){0};
+        return error_set(err, E_PARSE, "malformed JPEG image: %s", fault.message);
+    }
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, (const unsigned char *)bytes.ptr, bytes.len);
+    jpeg_read_header(&info, TRUE);
+    info.out_color_space = JCS_RGB;
+    jpeg_start_decompress(&info);
+    out->width = info.output_width;
+    out->height = info.output_height;
+    out->rgb = mem_array((size_t)out->width * out->height, 3);
+    read_rows(&info, out);
+    jpeg_finish_decompress(&info);
+    jpeg_destroy_decompress(&info);
+    return true;
 }

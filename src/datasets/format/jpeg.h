@@ -1,10 +1,12 @@
 /* jpeg.h - pixels as a JPEG file, with the bytes that Python's Pillow writes: baseline, quality 75, 4:2:0, JFIF 1.01.
- * Use: jpeg_encode.  Threads: safe.  Errors: struct error from the library. */
+ * Use: jpeg_encode, jpeg_decode.  Threads: safe.  Errors: struct error from the library. */
 #ifndef VB_DATASETS_FORMAT_JPEG_H
 #define VB_DATASETS_FORMAT_JPEG_H
 
 #include "base/buf.h"
 #include "base/error.h"
+
+#include "datasets/format/png.h"
 
 #include <stdint.h>
 
@@ -13,5 +15,6 @@ enum { JPEG_MAX_SIDE = 65500 };
 /* rgb: height rows of width pixels of three bytes; the file is appended. */
 bool jpeg_encode(const uint8_t *rgb, uint32_t width, uint32_t height, struct buf *out,
                  struct error *err);
+bool jpeg_decode(struct sv bytes, struct pixels *out, struct error *err);
 
 #endif
