@@ -207,9 +207,20 @@ static void add_extra(struct views *v, const struct body_values *values)
     add(v, values->extra);
 }
 
+/* It stands between quotes in a header line. */
+static bool is_plain_name(struct sv name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+        if (c < ' ' || c == '"' || c == '\\' || c == 0x7f)
+            return false;
+    }
+    return name.len > 0;
+}
+
 static void add_file_name(struct views *v, const struct body_values *values)
 {
-    add(v, values->file_name.len > 0 ? values->file_name : SV_LIT("audio.wav"));
+    add(v, is_plain_name(values->file_name) ? values->file_name : SV_LIT("audio.wav"));
 }
 
 static void add_file(struct views *v, const struct body_values *values)

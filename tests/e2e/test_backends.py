@@ -137,6 +137,49 @@ def test_a_response_without_a_terminal_event_has_failed():
     same(len(done.result["itls"][0]), 1, "the gap that was seen is kept", done)
 
 
+# ---- transcriptions ------------------------------------------------------------------------------------------------
+
+def sounds(folder):
+    with open(folder("sound.jsonl"), "w", encoding="utf-8") as f:
+        for n in range(1, 4):
+            f.write(json.dumps({"audio": {"array": [0.25] * 1600 * n, "sampling_rate": 16000}}) + "\n")
+    argv = folder.custom(0, 3)
+    at = argv.index("--temperature")
+    return [*argv[:at], *argv[at + 2:], "--dataset-name", "custom_audio", "--dataset-path", folder("sound.jsonl"),
+            "--backend", "openai-audio", "--custom-output-len", "3", "--save-result", "--save-detailed", "--result-dir",
+            folder.path, "--result-filename", "r.json"]
+
+
+def test_recordings_go_up_as_forms():
+    with RawServer(lambda i: [stream()]) as server, Folder() as folder:
+        done = run(*sounds(folder), "--port", str(server.port), "--max-concurrency", "1", "--header",
+                   "Content-Type=text/plain")
+        requests = server.requests
+    same(done.status, 0, "exit status", done)
+    for number, (_, head, body) in enumerate(requests):
+        types = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-type:")]
+        same(len(types), 1, "content types", head)
+        holds(b"multipart/form-data; boundary=" in types[0], "the form's own type", head)
+        mark = b"--" + types[0].split(b"boundary=")[1]
+        parts = body.split(mark)
+        same((parts[0], parts[-1]), (b"", b"--\r\n"), "beginning and end of the form")
+        headers, content = parts[1].split(b"\r\n\r\n", 1)
+        holds(b'name="file"; filename="audio.wav"' in headers and b"audio/wav" in headers, "file part", headers)
+        same((content[:4], len(content) - 2), (b"RIFF", 44 + 3200 * (number + 1)), "WAV, 16 bits a sample")
+        values = [p.split(b"\r\n\r\n", 1)[1][:-2].decode() for p in parts[2:-1]]
+        same(values, ["mock-model", "3", "True", "en", "True", "True"], "values in Python's order")
+
+
+def test_transcriptions_meet_the_mock_server():
+    with Mock("--ttft", "1", "--itl", "1") as mock, Folder() as folder:
+        done = run(*sounds(folder), "--port", str(mock.port))
+        done.result = folder.json("r.json")
+    same((done.status, done.result["completed"]), (0, 3), "completed", done)
+    same(done.result["total_output_tokens"], 9, "output tokens", done)
+    same([len(g) for g in done.result["itls"]], [3] * 3, "gaps: the opening chunk counts, as in Python", done)
+    holds(done.result["rtfx"] > 0, "seconds of sound", done)
+
+
 # ---- refused before anything is sent -------------------------------------------------------------------------------
 
 def test_a_data_set_without_sound_is_refused_by_the_audio_api():

@@ -15,8 +15,9 @@ class Stream:
     """What an API with a stream sends."""
     pooling = False
 
-    def __init__(self, delta, *end, begin=()):
+    def __init__(self, delta, *end, begin=(), prompt_tokens=PROMPT_TOKENS):
         self.delta, self.end, self.begin = delta, list(end), list(begin)
+        self.prompt_tokens = prompt_tokens
 
     def head(self, *fields):
         return HEAD[:-2] + b"".join(f + b"\r\n" for f in fields) + b"\r\n"
@@ -34,6 +35,7 @@ class Stream:
 class Pooled:
     """What an API with one JSON reply sends."""
     pooling = True
+    prompt_tokens = PROMPT_TOKENS
     BODY = json.dumps({"data": [{"index": 0, "embedding": [0.5, 0.25]}],
                        "usage": {"prompt_tokens": PROMPT_TOKENS, "total_tokens": PROMPT_TOKENS}}).encode()
 
@@ -64,6 +66,9 @@ RESPONSES = Stream(lambda t: named("response.output_text.delta", delta=t),
                    named("response.completed", response={"status": "completed", "usage": {
                        "input_tokens": PROMPT_TOKENS, "output_tokens": 2}}),
                    begin=[named("response.created", response={"status": "in_progress", "usage": None})])
+# The client's count is kept: 1 without a tokenizer.
+AUDIO = Stream(lambda t: event({"choices": [{"index": 0, "delta": {"content": t}}]}), completion_usage(), DONE,
+               prompt_tokens=1)
 POOLED = Pooled()
 
 APIS = {
@@ -71,6 +76,7 @@ APIS = {
     "vllm": COMPLETIONS,
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
+    "openai-audio": AUDIO,
     "openai-embeddings": POOLED,
     "openai-embeddings-chat": POOLED,
     "openai-embeddings-clip": POOLED,
@@ -150,6 +156,18 @@ def pooled_oddities(api):
     yield [b"HTTP/1.1 200 OK\r\n\r\n" + api.BODY, CLOSE]
 
 
+def flags_for(name, api, folder, port, n):
+    flags = folder.custom(port, n)
+    if api.pooling or api is AUDIO:
+        at = flags.index("--temperature")
+        del flags[at:at + 2]
+    if api is AUDIO:
+        flags += ["--dataset-name", "custom_audio", "--dataset-path", folder("sound.jsonl")]
+        with open(folder("sound.jsonl"), "w", encoding="utf-8") as f:
+            f.write(n * (json.dumps({"audio": {"array": [0.0, 0.5], "sampling_rate": 16000}}) + "\n"))
+    return flags
+
+
 def measured(name, api, script):
     """One run, its requests one after the other, each answered by its entry of the script."""
     wanted = len(script)
@@ -157,10 +175,7 @@ def measured(name, api, script):
     script = list(script)
     script.insert(script.index([RESET]), [RESET])
     with RawServer(lambda i: script[i] if i < len(script) else api.good()) as server, Folder(wanted) as folder:
-        flags = folder.custom(server.port, wanted)
-        if api.pooling:
-            at = flags.index("--temperature")
-            del flags[at:at + 2]
+        flags = flags_for(name, api, folder, server.port, wanted)
         done = run(*flags, "--custom-output-len", "4", "--backend", name, "--max-concurrency", "1",
                    "--request-timeout", "0.5", "--save-result", "--save-detailed", "--result-dir", folder.path,
                    "--result-filename", "r.json")
@@ -192,7 +207,7 @@ def check(name):
     same(kinds(done), wanted_kinds, "%s: kinds" % name, done)
     good = len(faults) + len(odd) + 1
     same((result["completed"], result["failed"]), (good, len(faults)), "%s: counts" % name, done)
-    same(result["total_input_tokens"], good * PROMPT_TOKENS, "%s: input tokens" % name, done)
+    same(result["total_input_tokens"], good * api.prompt_tokens, "%s: input tokens" % name, done)
     if not api.pooling:
         same(result["total_output_tokens"], 2 * good, "%s: output tokens" % name, done)
 
@@ -208,10 +223,7 @@ def test_a_refused_connection_fails_each_request_of_every_api():
     with socket.socket() as probe, Folder() as folder:
         probe.bind(("127.0.0.1", 0))
         for name, api in APIS.items():
-            flags = folder.custom(probe.getsockname()[1], 3)
-            if api.pooling:
-                at = flags.index("--temperature")
-                del flags[at:at + 2]
+            flags = flags_for(name, api, folder, probe.getsockname()[1], 3)
             done = run(*flags, "--backend", name, "--save-result", "--result-dir", folder.path, "--result-filename",
                        name + ".json")
             done.result = folder.json(name + ".json")

@@ -293,6 +293,10 @@ static void a_recording_goes_up_as_a_form(void **state)
                    FIELD("stream", "True") FIELD("language", "en")
                        FIELD("stream_include_usage", "True")
                            FIELD("stream_continuous_usage_stats", "True"));
+    values.file_name = text("a\"b\r\n.wav");
+    check_form((struct config){.plain_openai = true}, values,
+               WAV("audio.wav") FIELD("model", "org/wh\"isper") FIELD("stream", "True")
+                   FIELD("language", "en"));
     values.file_name = text("tone.flac");
     check_form((struct config){.extra_body = "{\"language\":\"d\\u0065\",\"temperature\":0.5,"
                                              "\"a\":false,\"b\":null,\"c\\\"\":[1,\"x\"]}",
