@@ -151,7 +151,7 @@ bool dataset_allowed_ids(const struct dataset_context *context, struct workload 
 {
     struct random_source source;
     const char *name = context->config->dataset_name;
-    if (!random_source_init(&source, context, name, &workload->arena, err))
+    if (!random_source_init(&source, context, name, BAR_NAMED, &workload->arena, err))
         return false;
     workload->allowed = source.allowed;
     workload->allowed_count = source.allowed_count;

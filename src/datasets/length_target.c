@@ -101,6 +101,21 @@ static size_t find_place(struct sv text)
     return text.len;
 }
 
+/* The text up to the anchor is what its ids say, which is not what they were made of where encoding normalizes. */
+static bool move_anchor(const struct length_target *lt, struct length_fit *fit, size_t to)
+{
+    struct error err;
+    size_t from = fit->anchor_ids;
+    fit->text.len = fit->anchor_bytes;
+    if (!decode(lt, fit->ids.items + from, to - from, &fit->text, &err))
+        return false;
+    if (lt->anchor == ANCHOR_SPACE_DROPPED)
+        buf_add_char(&fit->text, ' ');
+    fit->anchor_ids = to;
+    fit->anchor_bytes = fit->text.len;
+    return true;
+}
+
 /* An anchor among the last `back` ids before `limit`, the number of ids that are sure to stay. */
 static bool try_anchor(const struct length_target *lt, struct length_fit *fit, size_t limit,
                        size_t back)
@@ -113,10 +128,9 @@ static bool try_anchor(const struct length_target *lt, struct length_fit *fit, s
         return false;
     size_t place = find_place(buf_sv(&fit->tmp_text));
     struct sv tail = sv_skip(buf_sv(&fit->tmp_text), place);
-    if (tail.len == 0 || !sv_ends(buf_sv(&fit->text), tail))
+    if (tail.len == 0)
         return false;
-    size_t dropped = lt->anchor == ANCHOR_SPACE_DROPPED;
-    tail = sv_skip(tail, dropped);
+    tail = sv_skip(tail, lt->anchor == ANCHOR_SPACE_DROPPED);
     if (!tokenizer_encode(lt->tokenizer, tail, false, &fit->tmp_ids, &err))
         return false;
     size_t found = fit->tmp_ids.count;
@@ -124,16 +138,16 @@ static bool try_anchor(const struct length_target *lt, struct length_fit *fit, s
         memcmp(fit->tmp_ids.items, fit->ids.items + (count - found),
                found * sizeof(*fit->ids.items)) != 0)
         return false;
-    fit->anchor_ids = count - found;
-    fit->anchor_bytes = fit->text.len - tail.len;
-    return true;
+    return count - found <= fit->anchor_ids || move_anchor(lt, fit, count - found);
 }
 
 static void set_anchor(const struct length_target *lt, struct length_fit *fit)
 {
     size_t limit = fit->ids.count < fit->target ? fit->ids.count : fit->target;
-    fit->anchor_ids = 0;
-    fit->anchor_bytes = 0;
+    if (fit->anchor_ids >= limit) {
+        fit->anchor_ids = 0;
+        fit->anchor_bytes = 0;
+    }
     if (lt->anchor == ANCHOR_NONE)
         return;
     for (size_t back = ANCHOR_FIRST; back < limit && back <= ANCHOR_LAST; back *= 4)

@@ -164,7 +164,7 @@ bool random_build(const struct dataset_context *context, struct workload *worklo
     struct random_build b = {.context = context, .workload = workload};
     bool ok =
         check(config, err) &&
-        random_plan_init(&b.plan, context, "random",
+        random_plan_init(&b.plan, context, "random", BAR_NAMED,
                          cache_mode(config) ? 0 : config->random_prefix_len, &workload->arena, err);
     if (ok) {
         dataset_requests_new(workload, b.plan.params.count);

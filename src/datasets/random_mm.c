@@ -120,7 +120,7 @@ static bool build(struct mm_build *b, struct error *err)
     if (config->random_batch_size > 1)
         return error_set(err, E_CONFIG, "--random-batch-size must be 1");
     if (!mm_items_parse(&b->items, config, err) ||
-        !random_plan_init(&b->plan, b->context, "random-mm", config->random_prefix_len,
+        !random_plan_init(&b->plan, b->context, "random-mm", BAR_FLAGGED, config->random_prefix_len,
                           &b->workload->arena, err))
         return false;
     dataset_requests_new(b->workload, b->plan.params.count);

@@ -114,7 +114,8 @@ static bool build(struct rerank_build *b, struct error *err)
     if (config->no_reranker && (config->num_prompts < 2 || config->random_batch_size < 2))
         return error_set(err, E_CONFIG,
                          "--no-reranker needs --num-prompts and --random-batch-size of at least 2");
-    if (!random_source_init(&b->source, b->context, "random-rerank", &b->workload->arena, err) ||
+    if (!random_source_init(&b->source, b->context, "random-rerank", BAR_NAMED, &b->workload->arena,
+                            err) ||
         !draw_params(b, err))
         return false;
     b->texts = mem_array(b->docs.count + 1, sizeof(*b->texts));

@@ -8,28 +8,41 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool find_allowed(struct random_source *source, struct arena *arena, struct error *err)
+/* Special tokens are those that decoding can leave out. */
+static bool is_flagged(const struct tokenizer *t, uint32_t id, struct buf *tmp)
+{
+    struct error err;
+    buf_reset(tmp);
+    if (!tokenizer_decode(t, &id, 1, true, tmp, &err) || tmp->len > 0)
+        return false;
+    return tokenizer_decode(t, &id, 1, false, tmp, &err) && tmp->len > 0;
+}
+
+static bool find_allowed(struct random_source *source, enum random_barred barred,
+                         struct arena *arena, struct error *err)
 {
     const struct tokenizer *t = source->tokenizer;
-    size_t special = 0;
-    for (uint32_t id = 0; id < source->vocab_size; id++)
-        special += tokenizer_is_special(t, id);
-    source->allowed_count = source->vocab_size - special;
-    if (source->allowed_count == 0)
-        return error_set(err, E_CONFIG, "the tokenizer has no token that a prompt may hold");
-    if (special == 0)
-        return true;
-    uint32_t *allowed = arena_array(arena, source->allowed_count, sizeof(*allowed));
+    bool flagged = barred == BAR_FLAGGED && !tokenizer_is_remote(t);
+    struct buf tmp = {0};
+    uint32_t *allowed = mem_array(source->vocab_size, sizeof(*allowed));
     size_t n = 0;
     for (uint32_t id = 0; id < source->vocab_size; id++)
-        if (!tokenizer_is_special(t, id))
+        if (!(flagged ? is_flagged(t, id, &tmp) : tokenizer_is_special(t, id)))
             allowed[n++] = id;
-    source->allowed = allowed;
-    return true;
+    source->allowed_count = n;
+    if (n > 0 && n < source->vocab_size) {
+        uint32_t *copy = arena_array(arena, n, sizeof(*copy));
+        memcpy(copy, allowed, n * sizeof(*copy));
+        source->allowed = copy;
+    }
+    free(allowed);
+    buf_done(&tmp);
+    return n > 0 || error_set(err, E_CONFIG, "the tokenizer has no token that a prompt may hold");
 }
 
 bool random_source_init(struct random_source *source, const struct dataset_context *context,
-                        const char *name, struct arena *arena, struct error *err)
+                        const char *name, enum random_barred barred, struct arena *arena,
+                        struct error *err)
 {
     *source = (struct random_source){.tokenizer = context->tokenizer};
     if (context->tokenizer == NULL)
@@ -39,7 +52,7 @@ bool random_source_init(struct random_source *source, const struct dataset_conte
                          name);
     source->vocab_size = tokenizer_vocab_size(context->tokenizer);
     pcg64_seed(&source->g, context->config->seed);
-    return find_allowed(source, arena, err);
+    return find_allowed(source, barred, arena, err);
 }
 
 uint64_t random_real_len(const struct random_source *source, uint64_t len)
@@ -130,11 +143,12 @@ static bool check_lengths(const struct config *config, struct error *err)
 }
 
 bool random_plan_init(struct random_plan *plan, const struct dataset_context *context,
-                      const char *name, uint64_t prefix_len, struct arena *arena, struct error *err)
+                      const char *name, enum random_barred barred, uint64_t prefix_len,
+                      struct arena *arena, struct error *err)
 {
     const struct config *config = context->config;
     *plan = (struct random_plan){.prefix_len = prefix_len};
-    if (!random_source_init(&plan->source, context, name, arena, err) ||
+    if (!random_source_init(&plan->source, context, name, barred, arena, err) ||
         !check_lengths(config, err))
         return false;
     uint64_t real_in = random_real_len(&plan->source, config->random_input_len);

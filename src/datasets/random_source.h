@@ -28,9 +28,16 @@ struct random_params {
     int64_t *offsets;
 };
 
+/* Which ids prompts may not hold (DATASETS 0.10). */
+enum random_barred {
+    BAR_NAMED,   /* bos, eos, pad ... of the tokenizer's configuration */
+    BAR_FLAGGED, /* every added token that is special */
+};
+
 /* `name` of the data set, for messages. */
 bool random_source_init(struct random_source *source, const struct dataset_context *context,
-                        const char *name, struct arena *arena, struct error *err);
+                        const char *name, enum random_barred barred, struct arena *arena,
+                        struct error *err);
 /* Length `len` less the special tokens that encoding adds. */
 uint64_t random_real_len(const struct random_source *source, uint64_t len);
 struct random_bounds random_bounds_around(uint64_t len, double ratio, int64_t least);
@@ -61,8 +68,8 @@ struct random_plan {
 
 /* Up to and including the drawn arrays.  `prefix_len`: of the shared prefix. */
 bool random_plan_init(struct random_plan *plan, const struct dataset_context *context,
-                      const char *name, uint64_t prefix_len, struct arena *arena,
-                      struct error *err);
+                      const char *name, enum random_barred barred, uint64_t prefix_len,
+                      struct arena *arena, struct error *err);
 /* Draws the prefix and gives it its length. */
 bool random_plan_fit_prefix(struct random_plan *plan, struct error *err);
 /* Appends prefix and run of sequence `index`. */
