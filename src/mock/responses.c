@@ -56,13 +56,14 @@ static void add_usage(const struct mock_conn *c, struct buf *out)
 {
     const struct mock_gen *gen = &c->gen;
     uint64_t reasoning = c->thread->server->options->reasoning;
+    unsigned long long total = gen->prompt_tokens + gen->tokens_done;
     buf_add_fmt(out,
                 "\"usage\":{\"input_tokens\":%llu,\"input_tokens_details\":{\"cached_tokens\":0},"
                 "\"output_tokens\":%llu,\"output_tokens_details\":{\"reasoning_tokens\":%llu},"
                 "\"total_tokens\":%llu}",
                 (unsigned long long)gen->prompt_tokens, (unsigned long long)gen->tokens_done,
                 (unsigned long long)(reasoning < gen->tokens_done ? reasoning : gen->tokens_done),
-                (unsigned long long)(gen->prompt_tokens + gen->tokens_done));
+                total);
 }
 
 /* The response object up to its output. */
