@@ -103,7 +103,7 @@ struct reply_event {
     int64_t completion_tokens;
     int64_t cached_tokens;
     int64_t reasoning_tokens; /* part of completion_tokens */
-    double server_queue_ms; /* NAN when not in this event */
+    double server_queue_ms;   /* NAN when not in this event */
     double server_ttft_ms;
 };
 
