@@ -3,9 +3,11 @@
 
 #include "cli/command.h"
 #include "config/config.h"
+#include "config/dump.h"
 #include "config/options.h"
 #include "mock/mock.h"
 #include "modes/serve.h"
+#include "modes/tokenize.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -90,9 +92,31 @@ static int print_help(enum option_help help, const char *topic)
     return print_text(&text);
 }
 
-static int serve_checked(struct config *config)
+/* --save-config and --dump-config.  True when the run goes on. */
+static bool write_settings(const struct config_snapshot *snapshot, int *status)
+{
+    const struct config *config = snapshot->after;
+    struct error err = {0};
+    *status = 0;
+    if (config->save_config != NULL && !config_save(snapshot, config->save_config, &err)) {
+        error_context(&err, "--save-config");
+        *status = report(&err);
+        return false;
+    }
+    if (!config->dump_config) {
+        return true;
+    }
+    struct buf text = {0};
+    config_dump(snapshot, &text);
+    print_text(&text);
+    return false;
+}
+
+static int serve_checked(struct config *config, const struct option_parser *parser)
 {
     struct error err = {0};
+    struct config_snapshot snapshot = {.before = *config, .after = config, .parser = parser};
+    int status;
     if (!config_check(config, &err)) {
         return report(&err);
     }
@@ -100,6 +124,9 @@ static int serve_checked(struct config *config)
         fprintf(stderr, "warning: %s\n", config->warnings[i]);
     }
     config->warning_count = 0; /* said; what comes later is the mode's to say */
+    if (!write_settings(&snapshot, &status)) {
+        return status;
+    }
     return serve_run(config, &err) ? 0 : report(&err);
 }
 
@@ -118,7 +145,7 @@ static int serve(int argc, char **argv)
         printf("vllm-bench %s\n", VB_VERSION);
         status = 0;
     } else {
-        status = serve_checked(&config);
+        status = serve_checked(&config, &parser);
     }
     config_done(&config);
     return status;
@@ -161,6 +188,8 @@ int cli_main(int argc, char **argv)
         return finish(serve(argc - first, argv + first));
     case COMMAND_MOCK_SERVER:
         return finish(mock_main(argc - first + 1, argv + first - 1));
+    case COMMAND_TOKENIZE:
+        return finish(tokenize_run(argc - first, argv + first, &err) ? 0 : report(&err));
     case COMMAND_HELP:
         return finish(help(argc - first, argv + first));
     case COMMAND_NONE:

@@ -4,8 +4,8 @@
 #include "config/config.h"
 #include "config/options.h"
 
-static const char *const known = "serve bench mock-server help";
-static const char *const later = "compare doctor tokenize mm-processor";
+static const char *const known = "serve bench mock-server tokenize help";
+static const char *const later = "compare doctor mm-processor";
 
 static bool is_in(const char *names, struct sv word)
 {
@@ -31,7 +31,8 @@ static bool fail_command(const char *before, const char *word, struct error *err
         return error_set(err, E_USAGE, "unknown command '%s'; did you mean '" SV_FMT "'?", word,
                          SV_ARG(near));
     }
-    return error_set(err, E_USAGE, "unknown command '%s%s'; there are serve, mock-server and help",
+    return error_set(err, E_USAGE,
+                     "unknown command '%s%s'; there are serve, mock-server, tokenize and help",
                      before, word);
 }
 
@@ -60,6 +61,8 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
         *command = COMMAND_SERVE;
     } else if (strcmp(word, "mock-server") == 0 || strcmp(word, "mock_server") == 0) {
         *command = COMMAND_MOCK_SERVER;
+    } else if (strcmp(word, "tokenize") == 0) {
+        *command = COMMAND_TOKENIZE;
     } else if (strcmp(word, "help") == 0) {
         *command = COMMAND_HELP;
     } else {
@@ -70,9 +73,11 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
 
 static void usage(struct buf *out)
 {
-    buf_add_str(out, "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
-                     "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
-                     "       vllm-bench help [COMMAND|GROUP|WORD]\n");
+    buf_add_str(out,
+                "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
+                "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
+                "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
+                "       vllm-bench help [COMMAND|GROUP|WORD]\n");
 }
 
 void command_help_short(struct buf *out, unsigned width)

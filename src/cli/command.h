@@ -10,6 +10,7 @@
 enum command_id {
     COMMAND_SERVE,
     COMMAND_MOCK_SERVER,
+    COMMAND_TOKENIZE,
     COMMAND_HELP,
     COMMAND_NONE, /* no words at all */
 };

@@ -1,17 +1,31 @@
-/* Words are short: up to SMALL symbols a scan for the lowest rank is fastest.  Longer ones (a run of a thousand
- * spaces, a base64 blob) use a linked list of symbols and a heap of candidate pairs, O(n log n).
+/* Engine one.  Merging by rank has a property that makes a greedy search exact: when every merge ranks behind the merges
+ * that made its parts, a sequence of tokens is the result of merging if and only if each token is the result of merging
+ * its own bytes and each pair of neighbours is the result of merging the bytes of the two.  (The first merge across a
+ * border between two tokens would happen in the pair alone as well, since up to then both sides develop on their own.)
+ * So: take the longest token; if it cannot stand behind the one before, the next shorter; at a dead end step back, and
+ * remember that no way leads on from there.  Every position is a dead end at most once: linear time.
  *
- * Example, merges (l,o)=0 (lo,w)=1: l o w -> lo w -> low. */
+ * Can p and q be neighbours?  Going back in time, undo whichever of the two was made later, and see at every stage
+ * whether the last symbol of p and the first of q would have been merged before their own merges took them away:
+ *   merges  a+b=0  b+c=1  ab+c=2;  p = a, q = bc:  at first a|b c; merge 0 takes a+b before b+c happens: no.
+ *
+ * For each token only the merge that really makes it can ever happen, so the table of pairs has one entry a token. */
 #include "tokenizer/bpe.h"
 
 #include "base/alloc.h"
+#include "tokenizer/utf8.h"
 
 #include <stdlib.h>
 
-enum { SMALL = 64, NO_SYMBOL = -1, CACHE_SIZE = 1 << 15, CACHE_WORD = 31, CACHE_IDS = 7 };
+enum {
+    CACHE_SIZE = 1 << 14,
+    CACHE_WORD = 31,
+    CACHE_IDS = 7,
+    VERDICTS = 1 << 13,
+    ID_BITS = 21,
+};
 
-/* A word and its ids, one cache line.  Texts repeat their words, random prompts most of all: there every stretch of the
- * vocabulary comes many times, and each text is encoded again and again while its length is adjusted. */
+/* A word and its ids, one cache line. */
 struct bpe_cached {
     union {
         unsigned char bytes[CACHE_WORD + 1]; /* length, then the word, zero-padded */
@@ -21,244 +35,399 @@ struct bpe_cached {
     uint32_t ids[CACHE_IDS];
 };
 
-struct bpe_merge {
-    uint32_t left; /* VOCAB_NONE: free slot */
-    uint32_t right;
-    uint32_t rank;
-    uint32_t made;
-};
-
-struct bpe_symbol {
-    uint32_t id;
-    uint32_t rank; /* small words: rank of the pair with the next symbol */
-    uint32_t made; /* small words: what that pair becomes */
-    int32_t prev;  /* long words */
-    int32_t next;
-};
-
-struct bpe_candidate {
-    uint32_t rank;
-    int32_t at; /* left symbol */
-    uint32_t left;
-    uint32_t right;
-    uint32_t made;
-};
-
-void token_ids_add(struct token_ids *ids, uint32_t id)
+static uint64_t pair_key(uint32_t left, uint32_t right)
 {
-    MEM_GROW(ids->items, ids->count, ids->cap);
-    ids->items[ids->count++] = id;
+    return (uint64_t)left << ID_BITS | right;
 }
 
-static size_t pair_hash(uint32_t left, uint32_t right)
+static size_t pair_place(const struct bpe *bpe, uint64_t key)
 {
-    uint64_t h = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
-    return (size_t)(h >> 20);
+    return (size_t)(key * 0x9E3779B97F4A7C15u >> bpe->pair_shift);
 }
 
-static const struct bpe_merge *merge_find(const struct bpe *bpe, uint32_t left, uint32_t right)
+/* What left and right make, or VOCAB_NONE. */
+static uint32_t pair_find(const struct bpe *bpe, uint32_t left, uint32_t right)
 {
-    for (size_t at = pair_hash(left, right) & bpe->mask;; at = (at + 1) & bpe->mask) {
-        const struct bpe_merge *slot = &bpe->slots[at];
-        if (slot->left == VOCAB_NONE)
-            return NULL;
-        if (slot->left == left && slot->right == right)
-            return slot;
+    uint64_t key = pair_key(left, right);
+    size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
+    for (size_t at = pair_place(bpe, key);; at = (at + 1) & mask) {
+        uint64_t slot = bpe->pairs[at];
+        if (slot >> ID_BITS == key)
+            return (uint32_t)(slot & (((uint64_t)1 << ID_BITS) - 1));
+        if (slot == UINT64_MAX)
+            return VOCAB_NONE;
     }
 }
 
-static struct bpe_merge *slots_new(size_t size)
+static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made)
 {
-    struct bpe_merge *slots = mem_array(size, sizeof(*slots));
-    for (size_t i = 0; i < size; i++)
-        slots[i].left = VOCAB_NONE;
-    return slots;
+    uint64_t key = pair_key(left, right);
+    size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
+    size_t at = pair_place(bpe, key);
+    while (bpe->pairs[at] != UINT64_MAX)
+        at = (at + 1) & mask;
+    bpe->pairs[at] = key << ID_BITS | made;
 }
 
-static void place(struct bpe *bpe, struct bpe_merge merge)
+/* Can merging leave p and q side by side? */
+static bool neighbours(const struct bpe *bpe, uint32_t p, uint32_t q)
 {
-    size_t at = pair_hash(merge.left, merge.right) & bpe->mask;
-    while (bpe->slots[at].left != VOCAB_NONE &&
-           (bpe->slots[at].left != merge.left || bpe->slots[at].right != merge.right))
-        at = (at + 1) & bpe->mask;
-    bpe->used += bpe->slots[at].left == VOCAB_NONE;
-    bpe->slots[at] = merge;
+    uint32_t p_gone = BPE_NEVER; /* when a merge of its own side takes p away */
+    uint32_t q_gone = BPE_NEVER;
+    for (;;) {
+        uint32_t made = pair_find(bpe, p, q);
+        if (made != VOCAB_NONE) {
+            uint32_t time = bpe->origins[made].time;
+            if (time < p_gone && time <= q_gone)
+                return false;
+        }
+        const struct bpe_origin *op = &bpe->origins[p];
+        const struct bpe_origin *oq = &bpe->origins[q];
+        if (op->time > oq->time) {
+            p_gone = op->time;
+            p = op->right;
+        } else {
+            if (oq->time == 0)
+                return true;
+            q_gone = oq->time;
+            q = oq->left;
+        }
+    }
 }
 
-void bpe_init(struct bpe *bpe, const struct vocab *vocab)
+/* As neighbours(), remembering verdicts. */
+static bool may_follow(const struct bpe *bpe, struct bpe_work *work, uint32_t p, uint32_t q)
 {
-    *bpe = (struct bpe){.vocab = vocab, .unk_id = VOCAB_NONE};
+    uint64_t key = (pair_key(p, q) + 1) << 1;
+    uint64_t *slot = &work->verdicts[key * 0x9E3779B97F4A7C15u >> (64 - 13)];
+    if ((*slot & ~(uint64_t)1) == key)
+        return (*slot & 1) != 0;
+    bool yes = neighbours(bpe, p, q);
+    *slot = key | yes;
+    return yes;
+}
+
+/* ---- preparation ----------------------------------------------------------------------------------------------- */
+
+static uint32_t byte_token(const struct bpe *bpe, unsigned byte)
+{
+    struct buf name = {0};
+    if (!bpe->options.bytes)
+        buf_add_fmt(&name, "<0x%02X>", byte);
+    else if (bpe->vocab->raw_bytes)
+        buf_add_char(&name, (char)byte);
+    else
+        utf8_add(&name, vocab_char_of((unsigned char)byte));
+    uint32_t id = vocab_find(bpe->vocab, buf_sv(&name));
+    buf_done(&name);
+    return id;
+}
+
+void bpe_init(struct bpe *bpe, const struct vocab *vocab, const struct bpe_options *options)
+{
+    *bpe = (struct bpe){.vocab = vocab, .options = *options, .all_bytes = true};
     for (unsigned byte = 0; byte < 256; byte++) {
-        char c = (char)byte;
-        bpe->byte_id[byte] = vocab_find_bytes(vocab, sv_make(&c, 1));
+        bpe->byte_id[byte] = byte_token(bpe, byte);
+        bpe->all_bytes = bpe->all_bytes && bpe->byte_id[byte] != VOCAB_NONE;
     }
-    bpe->slots = slots_new(1024);
-    bpe->mask = 1023;
 }
 
 void bpe_done(struct bpe *bpe)
 {
-    free(bpe->slots);
+    trie_done(&bpe->trie);
+    bpe_merge_done(bpe);
+    free(bpe->origins);
+    free(bpe->lengths);
+    free(bpe->pairs);
+    free(bpe->merges);
     *bpe = (struct bpe){0};
 }
 
-void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t rank, uint32_t made)
+void bpe_reserve(struct bpe *bpe, size_t merges)
 {
-    if (bpe->used * 4 > bpe->mask) { /* sparse: most look-ups miss */
-        struct bpe_merge *old = bpe->slots;
-        size_t size = bpe->mask + 1;
-        bpe->slots = slots_new(size * 2);
-        bpe->mask = size * 2 - 1;
-        bpe->used = 0;
-        for (size_t i = 0; i < size; i++)
-            if (old[i].left != VOCAB_NONE)
-                place(bpe, old[i]);
-        free(old);
+    if (merges > bpe->merge_cap) {
+        bpe->merges = mem_resize(bpe->merges, merges, sizeof(*bpe->merges));
+        bpe->merge_cap = merges;
     }
-    place(bpe, (struct bpe_merge){left, right, rank, made});
 }
 
-static void rank_pair(const struct bpe *bpe, struct bpe_symbol *left, uint32_t right)
+void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made, uint32_t rank)
 {
-    const struct bpe_merge *m = merge_find(bpe, left->id, right);
-    left->rank = m != NULL ? m->rank : UINT32_MAX;
-    left->made = m != NULL ? m->made : VOCAB_NONE;
+    MEM_GROW(bpe->merges, bpe->merge_count, bpe->merge_cap);
+    bpe->merges[bpe->merge_count++] = (struct bpe_merge){left, right, made, rank};
 }
 
-static size_t merge_small(const struct bpe *bpe, struct bpe_symbol *s, size_t n)
+static bool is_symbol(const struct bpe *bpe, struct sv key)
 {
-    for (size_t i = 0; i + 1 < n; i++)
-        rank_pair(bpe, &s[i], s[i + 1].id);
-    while (n > 1) {
-        size_t best = 0;
-        for (size_t i = 1; i + 1 < n; i++)
-            if (s[i].rank < s[best].rank)
-                best = i;
-        if (s[best].rank == UINT32_MAX)
-            break;
-        s[best].id = s[best].made;
-        n--;
-        memmove(&s[best + 1], &s[best + 2], (n - best - 1) * sizeof(*s));
-        if (best + 1 < n)
-            rank_pair(bpe, &s[best], s[best + 1].id);
-        if (best > 0)
-            rank_pair(bpe, &s[best - 1], s[best].id);
+    uint32_t cp;
+    if (key.len == 0)
+        return false;
+    return bpe->options.bytes ? key.len == 1 : utf8_next(key.ptr, &cp) == key.len;
+}
+
+static void prepare_origins(struct bpe *bpe)
+{
+    bpe->limit = bpe->vocab->limit;
+    bpe->origins = mem_array(bpe->limit + 1, sizeof(*bpe->origins));
+    bpe->lengths = mem_array(bpe->limit + 1, sizeof(*bpe->lengths));
+    for (uint32_t id = 0; id < bpe->limit; id++) {
+        struct bpe_origin *o = &bpe->origins[id];
+        *o = (struct bpe_origin){BPE_NEVER, VOCAB_NONE, VOCAB_NONE, VOCAB_NONE};
+        if (bpe->vocab->tokens[id].text.ptr == NULL)
+            continue;
+        struct sv key = bpe_key(bpe, id);
+        /* Words are made of byte characters only: an entry with another one never matches. */
+        if (bpe->options.bytes && !bpe->vocab->raw_bytes && !bpe->vocab->tokens[id].spelled)
+            continue;
+        bpe->lengths[id] = (uint16_t)key.len;
+        if (is_symbol(bpe, key) &&
+            (!bpe->options.bytes || bpe->byte_id[(unsigned char)key.ptr[0]] == id))
+            o->time = 0;
     }
+    bpe->pair_shift = 64 - 10;
+    while (((size_t)1 << (64 - bpe->pair_shift)) < (size_t)bpe->limit * 2)
+        bpe->pair_shift--;
+    size_t size = (size_t)1 << (64 - bpe->pair_shift);
+    bpe->pairs = mem_alloc(size * sizeof(*bpe->pairs));
+    memset(bpe->pairs, 0xFF, size * sizeof(*bpe->pairs));
+}
+
+static void take_merge(struct bpe *bpe, const struct bpe_merge *m)
+{
+    bpe->origins[m->made] = (struct bpe_origin){m->rank + 1, m->left, m->right, VOCAB_NONE};
+    pair_add(bpe, m->left, m->right, m->made);
+}
+
+/* Finds the merge that makes each token.  False when the merges are not of the kind that engine one can do. */
+static bool prove(struct bpe *bpe)
+{
+    for (size_t i = 0; i < bpe->merge_count; i++) {
+        const struct bpe_merge *m = &bpe->merges[i];
+        const struct bpe_origin *made = &bpe->origins[m->made];
+        if (made->time != BPE_NEVER) {
+            if (made->time == 0 || (made->left == m->left && made->right == m->right))
+                return false;
+            continue;
+        }
+        if (bpe->origins[m->left].time > m->rank || bpe->origins[m->right].time > m->rank)
+            continue;
+        if (neighbours(bpe, m->left, m->right))
+            take_merge(bpe, m);
+    }
+    /* A part made later than its whole would let the merge happen at another time than its rank. */
+    for (size_t i = 0; i < bpe->merge_count; i++) {
+        const struct bpe_merge *m = &bpe->merges[i];
+        uint32_t left = bpe->origins[m->left].time;
+        uint32_t right = bpe->origins[m->right].time;
+        if ((left > m->rank && left != BPE_NEVER) || (right > m->rank && right != BPE_NEVER))
+            return false;
+    }
+    return true;
+}
+
+static void build_trie(struct bpe *bpe, const struct trie_key *sorted, size_t count)
+{
+    struct trie_key *keys = NULL;
+    if (sorted == NULL) {
+        keys = mem_array(bpe->limit + 1, sizeof(*keys));
+        count = 0;
+        for (uint32_t id = 0; id < bpe->limit; id++) {
+            if (bpe->lengths[id] == 0)
+                continue;
+            bool made = bpe->origins[id].time != BPE_NEVER;
+            if (!made && !bpe->options.ignore_merges)
+                continue;
+            struct sv key = bpe_key(bpe, id);
+            keys[count++] = (struct trie_key){(const unsigned char *)key.ptr, (uint32_t)key.len,
+                                              made ? id : id | BPE_WHOLE};
+        }
+        trie_sort(keys, count);
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++) /* two ids of the same text: the first stays */
+            if (kept == 0 || keys[kept - 1].len != keys[i].len ||
+                memcmp(keys[kept - 1].ptr, keys[i].ptr, keys[i].len) != 0)
+                keys[kept++] = keys[i];
+        count = kept;
+        sorted = keys;
+    }
+    trie_build(&bpe->trie, sorted, count);
+    /* In sorted order the tokens that begin another one come before it: a stack of them gives the prefixes. */
+    const struct trie_key **stack = mem_array(VOCAB_MAX_BYTES + 2, sizeof(void *));
+    size_t depth = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct trie_key *key = &sorted[i];
+        while (depth > 0 && (stack[depth - 1]->len >= key->len ||
+                             memcmp(stack[depth - 1]->ptr, key->ptr, stack[depth - 1]->len) != 0))
+            depth--;
+        if ((key->value & BPE_WHOLE) != 0)
+            continue;
+        bpe->origins[key->value].prefix = depth > 0 ? stack[depth - 1]->value : VOCAB_NONE;
+        stack[depth++] = key;
+    }
+    free(stack);
+    free(keys);
+}
+
+static void drop_merges(struct bpe *bpe)
+{
+    free(bpe->merges);
+    bpe->merges = NULL;
+    bpe->merge_count = 0;
+    bpe->merge_cap = 0;
+}
+
+void bpe_finish(struct bpe *bpe, const struct trie_key *sorted, size_t count)
+{
+    prepare_origins(bpe);
+    bpe->proven = bpe->options.prefix.len == 0 && bpe->options.suffix.len == 0 &&
+                  !bpe->options.always_merge && prove(bpe);
+    if (bpe->proven)
+        build_trie(bpe, sorted, count);
+    bool never_unknown = bpe->all_bytes && (bpe->options.bytes || bpe->options.byte_fallback);
+    if (bpe->proven && never_unknown)
+        drop_merges(bpe);
+    else
+        bpe_merge_prepare(bpe);
+}
+
+void bpe_finish_proven(struct bpe *bpe, const struct trie_key *sorted, size_t count)
+{
+    prepare_origins(bpe);
+    for (size_t i = 0; i < bpe->merge_count; i++)
+        take_merge(bpe, &bpe->merges[i]);
+    build_trie(bpe, sorted, count);
+    bpe->proven = true;
+    drop_merges(bpe);
+}
+
+/* ---- encoding -------------------------------------------------------------------------------------------------- */
+
+/* The longest token at `from`, VOCAB_NONE; *whole is the word's own entry when merging does not make it. */
+static inline uint32_t longest(const struct bpe *bpe, struct sv word, size_t from, uint32_t *whole)
+{
+    uint32_t best = VOCAB_NONE;
+    trie_node node = trie_root(&bpe->trie);
+    for (size_t at = from; at < word.len; at++) {
+        node = trie_step(&bpe->trie, node, (unsigned char)word.ptr[at]);
+        if (node == 0)
+            return best;
+        uint32_t value = trie_value(node);
+        if ((value & BPE_WHOLE) == 0)
+            best = value;
+        else if (value != TRIE_NONE && at + 1 == word.len)
+            *whole = value & ~BPE_WHOLE;
+    }
+    return best;
+}
+
+static void ids_room(struct token_ids *ids, size_t more)
+{
+    if (ids->cap - ids->count < more) {
+        size_t cap = ids->cap + ids->cap / 2 + more;
+        ids->items = mem_resize(ids->items, cap, sizeof(*ids->items));
+        ids->cap = cap;
+    }
+}
+
+void token_ids_add(struct token_ids *ids, uint32_t id)
+{
+    ids_room(ids, 1);
+    ids->items[ids->count++] = id;
+}
+
+/* All positions are open until a dead end is met. */
+static uint64_t *open_positions(struct bpe_work *work, size_t len)
+{
+    size_t words = len / 64 + 1;
+    if (work->open_cap < words) {
+        work->open_cap = words < 16 ? 16 : words;
+        work->open = mem_resize(work->open, work->open_cap, sizeof(*work->open));
+    }
+    memset(work->open, 0xFF, words * sizeof(*work->open));
+    return work->open;
+}
+
+/* Bytes of the character at `at` that is no token; appends its byte tokens.  0 when they are not to be used. */
+static size_t fall_back(const struct bpe *bpe, struct sv word, size_t at, struct token_ids *ids)
+{
+    uint32_t cp;
+    if (bpe->options.bytes || !bpe->options.byte_fallback || !bpe->all_bytes)
+        return 0;
+    size_t n = utf8_next(word.ptr + at, &cp);
+    for (size_t i = 0; i < n; i++)
+        token_ids_add(ids, bpe->byte_id[(unsigned char)word.ptr[at + i]]);
     return n;
 }
 
-static bool before(const struct bpe_candidate *a, const struct bpe_candidate *b)
+/* The general case: several tokens.  `token` is the longest one at the start.  False when the word holds a character that
+ * only engine two can deal with. */
+static bool search(const struct bpe *bpe, struct sv word, uint32_t token, struct bpe_work *work,
+                   struct token_ids *ids)
 {
-    return a->rank != b->rank ? a->rank < b->rank : a->at < b->at;
-}
-
-static void heap_push(struct bpe_work *work, struct bpe_candidate c)
-{
-    MEM_GROW(work->heap, work->heap_count, work->heap_cap);
-    size_t at = work->heap_count++;
-    for (; at > 0 && before(&c, &work->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        work->heap[at] = work->heap[(at - 1) / 2];
-    work->heap[at] = c;
-}
-
-static struct bpe_candidate heap_pop(struct bpe_work *work)
-{
-    struct bpe_candidate top = work->heap[0];
-    struct bpe_candidate last = work->heap[--work->heap_count];
+    uint64_t *open = open_positions(work, word.len);
+    uint32_t last = VOCAB_NONE;
+    uint32_t unused;
     size_t at = 0;
+    size_t start = 0; /* nothing in front of it matters: the word's start, the end of byte tokens */
     for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= work->heap_count)
-            break;
-        if (child + 1 < work->heap_count && before(&work->heap[child + 1], &work->heap[child]))
-            child++;
-        if (!before(&work->heap[child], &last))
-            break;
-        work->heap[at] = work->heap[child];
-        at = child;
+        if (token == VOCAB_NONE) {
+            size_t n = fall_back(bpe, word, at, ids);
+            if (n == 0)
+                return false;
+            at += n;
+            start = at;
+            last = VOCAB_NONE;
+        }
+        while (token != VOCAB_NONE) {
+            size_t end = at + bpe->lengths[token];
+            if ((open[end >> 6] >> (end & 63) & 1) != 0 &&
+                (last == VOCAB_NONE || may_follow(bpe, work, last, token))) {
+                token_ids_add(ids, token);
+                last = token;
+                at = end;
+                break;
+            }
+            token = bpe->origins[token].prefix;
+            while (token == VOCAB_NONE) { /* nothing leads on from here */
+                if (last == VOCAB_NONE)
+                    return false;
+                open[at >> 6] &= ~((uint64_t)1 << (at & 63));
+                ids->count--;
+                at -= bpe->lengths[last];
+                token = bpe->origins[last].prefix;
+                last = at == start ? VOCAB_NONE : ids->items[ids->count - 1];
+            }
+        }
+        if (at == word.len)
+            return true;
+        token = longest(bpe, word, at, &unused);
     }
-    if (work->heap_count > 0)
-        work->heap[at] = last;
-    return top;
-}
-
-static void push_pair(const struct bpe *bpe, struct bpe_work *work, int32_t at)
-{
-    const struct bpe_symbol *left = &work->symbols[at];
-    if (left->next == NO_SYMBOL)
-        return;
-    uint32_t right = work->symbols[left->next].id;
-    const struct bpe_merge *m = merge_find(bpe, left->id, right);
-    if (m != NULL)
-        heap_push(work, (struct bpe_candidate){m->rank, at, left->id, right, m->made});
-}
-
-static size_t merge_long(const struct bpe *bpe, struct bpe_work *work, size_t n)
-{
-    struct bpe_symbol *s = work->symbols;
-    for (size_t i = 0; i < n; i++) {
-        s[i].prev = (int32_t)i - 1;
-        s[i].next = i + 1 < n ? (int32_t)i + 1 : NO_SYMBOL;
-    }
-    work->heap_count = 0;
-    for (size_t i = 0; i + 1 < n; i++)
-        push_pair(bpe, work, (int32_t)i);
-    while (work->heap_count > 0) {
-        struct bpe_candidate c = heap_pop(work);
-        struct bpe_symbol *left = &s[c.at];
-        /* Stale: one of the two symbols has been merged meanwhile. */
-        if (left->id != c.left || left->next == NO_SYMBOL || s[left->next].id != c.right)
-            continue;
-        struct bpe_symbol *right = &s[left->next];
-        left->id = c.made;
-        right->id = VOCAB_NONE;
-        left->next = right->next;
-        if (left->next != NO_SYMBOL)
-            s[left->next].prev = c.at;
-        push_pair(bpe, work, c.at);
-        if (left->prev != NO_SYMBOL)
-            push_pair(bpe, work, left->prev);
-    }
-    size_t kept = 0;
-    for (int32_t i = 0; i != NO_SYMBOL; i = s[i].next)
-        s[kept++].id = s[i].id;
-    return kept;
-}
-
-/* One symbol a byte; returns how many. */
-static size_t first_symbols(const struct bpe *bpe, struct sv word, struct bpe_work *work)
-{
-    if (work->symbol_cap < word.len) {
-        work->symbol_cap = word.len < 256 ? 256 : word.len;
-        work->symbols = mem_resize(work->symbols, work->symbol_cap, sizeof(*work->symbols));
-    }
-    size_t n = 0;
-    bool unknown_before = false;
-    for (size_t i = 0; i < word.len; i++) {
-        uint32_t id = bpe->byte_id[(unsigned char)word.ptr[i]];
-        bool unknown = id == VOCAB_NONE;
-        if (unknown && (bpe->unk_id == VOCAB_NONE || (unknown_before && bpe->fuse_unk)))
-            continue;
-        unknown_before = unknown;
-        work->symbols[n++].id = unknown ? bpe->unk_id : id;
-    }
-    return n;
 }
 
 static void encode_word(const struct bpe *bpe, struct sv word, struct bpe_work *work,
                         struct token_ids *ids)
 {
-    if (bpe->ignore_merges) {
-        uint32_t whole = vocab_find_bytes(bpe->vocab, word);
-        if (whole != VOCAB_NONE) {
-            token_ids_add(ids, whole);
-            return;
-        }
+    if (!bpe->proven) {
+        bpe_merge_word(bpe, word, work, ids);
+        return;
     }
-    size_t n = first_symbols(bpe, word, work);
-    n = n <= SMALL ? merge_small(bpe, work->symbols, n) : merge_long(bpe, work, n);
-    for (size_t i = 0; i < n; i++)
-        token_ids_add(ids, work->symbols[i].id);
+    uint32_t whole = VOCAB_NONE;
+    uint32_t token = longest(bpe, word, 0, &whole);
+    if (whole != VOCAB_NONE) {
+        token_ids_add(ids, whole);
+        return;
+    }
+    if (token != VOCAB_NONE && bpe->lengths[token] == word.len) {
+        token_ids_add(ids, token);
+        return;
+    }
+    size_t before = ids->count;
+    if (work->verdicts == NULL)
+        work->verdicts = mem_array(VERDICTS, sizeof(*work->verdicts));
+    if (!search(bpe, word, token, work, ids)) {
+        ids->count = before;
+        bpe_merge_word(bpe, word, work, ids);
+    }
 }
 
 /* The place of a word in the cache, which may hold another one; *key is filled. */
@@ -285,8 +454,10 @@ void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, st
     struct bpe_cached seen = {0};
     struct bpe_cached *place = cache_place(work, word, &seen);
     if (memcmp(&place->key, &seen.key, sizeof(seen.key)) == 0) {
+        ids_room(ids, CACHE_IDS);
         for (uint32_t i = 0; i < place->count; i++)
-            token_ids_add(ids, place->ids[i]);
+            ids->items[ids->count + i] = place->ids[i];
+        ids->count += place->count;
         return;
     }
     size_t before = ids->count;
@@ -304,5 +475,8 @@ void bpe_work_done(struct bpe_work *work)
     free(work->symbols);
     free(work->heap);
     free(work->cache);
+    free(work->open);
+    free(work->verdicts);
+    buf_done(&work->text);
     *work = (struct bpe_work){0};
 }

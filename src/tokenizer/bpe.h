@@ -1,24 +1,66 @@
-/* bpe.h - byte-level BPE: one pre-token's bytes become ids by merging the pair of lowest rank first.
- * Use: bpe_init, bpe_add_merge in file order, then bpe_encode; bpe_done.
- * Equal ranks merge leftmost first.  With ignore_merges a pre-token that is an entry as a whole is taken as it is.
- * Threads: read-only after loading; every thread brings its own struct bpe_work.  Errors: none while encoding: a byte
- * without a token becomes the unknown token, or nothing when there is none. */
+/* bpe.h - byte pair encoding: a word becomes ids as if the pair of lowest rank were merged first, leftmost first.
+ * Use: bpe_init with options after the vocabulary is complete; bpe_add_merge in order of rank; bpe_finish; then
+ * bpe_encode; bpe_done.
+ * Two engines give the same ids.  The usual one looks for the longest token and asks of two neighbours whether merging
+ * could have left them side by side (see bpe.c); bpe_finish proves that the merges allow it.  Where they do not, or a word
+ * holds characters that are no tokens, the merges are carried out one by one (bpe_merge.c).
+ * Threads: read-only after loading; every thread brings its own struct bpe_work.  Errors: none while encoding. */
 #ifndef VB_TOKENIZER_BPE_H
 #define VB_TOKENIZER_BPE_H
 
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/trie.h"
 #include "tokenizer/vocab.h"
+
+struct bpe_options {
+    bool bytes;         /* symbols are bytes, else characters */
+    bool ignore_merges; /* a word that is an entry as a whole is taken as it is */
+    bool byte_fallback; /* an unknown character becomes its <0xXX> tokens */
+    bool fuse_unk;      /* several unknown characters become one unknown token */
+    bool always_merge;  /* for tests: only the second engine */
+    uint32_t unk_id;    /* VOCAB_NONE: unknown characters vanish */
+    struct sv prefix;   /* before every symbol but the first; live in the tokenizer's arena */
+    struct sv suffix;   /* behind the last symbol */
+};
+
+/* How a token came to be.  `time` is 1 + the rank of its merge, 0 for a single symbol, BPE_NEVER when merging never
+ * makes it. */
+#define BPE_NEVER UINT32_MAX
+struct bpe_origin {
+    uint32_t time;
+    uint32_t left;
+    uint32_t right;
+    uint32_t prefix; /* the longest token that this one begins with, VOCAB_NONE */
+};
+
+struct bpe_merge {
+    uint32_t left;
+    uint32_t right;
+    uint32_t made;
+    uint32_t rank;
+};
 
 struct bpe {
     const struct vocab *vocab;
-    struct bpe_merge *slots;
-    size_t mask;
-    size_t used;
-    uint32_t byte_id[256]; /* VOCAB_NONE: no such token */
-    uint32_t unk_id;       /* VOCAB_NONE: none */
-    bool fuse_unk;
-    bool ignore_merges;
+    struct bpe_options options;
+    uint32_t byte_id[256]; /* bytes: the single bytes; else the <0xXX> tokens */
+    bool all_bytes;        /* none of them is missing */
+    bool proven;           /* the first engine may be used */
+    struct trie trie;      /* values: id, with BPE_WHOLE when only a whole word may be this token */
+    struct bpe_origin *origins; /* by id */
+    uint16_t *lengths;          /* by id, bytes */
+    uint32_t limit;             /* of both */
+    uint64_t *pairs;            /* hash of left, right and what they make */
+    unsigned pair_shift;
+    uint64_t *second; /* engine two: left, right -> index into merges */
+    uint32_t *second_index;
+    size_t second_mask;
+    struct bpe_merge *merges;
+    size_t merge_count;
+    size_t merge_cap;
 };
+
+#define BPE_WHOLE (1u << 25)
 
 /* Arrays that are kept between words. */
 struct bpe_work {
@@ -27,20 +69,40 @@ struct bpe_work {
     struct bpe_candidate *heap;
     size_t heap_count;
     size_t heap_cap;
+    uint64_t *open; /* engine one: positions from where the end can be reached, as far as known */
+    size_t open_cap;
     struct bpe_cached *cache; /* words seen before */
+    uint64_t *verdicts;       /* neighbours judged before */
+    struct buf text;
 };
 
-/* After the vocabulary is complete. */
-void bpe_init(struct bpe *bpe, const struct vocab *vocab);
+void bpe_init(struct bpe *bpe, const struct vocab *vocab, const struct bpe_options *options);
 void bpe_done(struct bpe *bpe);
-/* A later merge of the same pair replaces the earlier one, as in the reference. */
-void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t rank, uint32_t made);
+void bpe_reserve(struct bpe *bpe, size_t merges);
+/* Ranks do not fall from call to call. */
+void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made, uint32_t rank);
+/* `sorted`: the keys of the trie in order when the caller has them, else NULL. */
+void bpe_finish(struct bpe *bpe, const struct trie_key *sorted, size_t count);
+/* As above for merges that somebody has proven before: one a token. */
+void bpe_finish_proven(struct bpe *bpe, const struct trie_key *sorted, size_t count);
 
-/* Appends the ids of one pre-token. */
+/* Appends the ids of one word. */
 void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work,
                 struct token_ids *ids);
 void bpe_work_done(struct bpe_work *work);
 
 void token_ids_add(struct token_ids *ids, uint32_t id);
+
+/* bpe_merge.c */
+void bpe_merge_prepare(struct bpe *bpe);
+void bpe_merge_done(struct bpe *bpe);
+void bpe_merge_word(const struct bpe *bpe, struct sv word, struct bpe_work *work,
+                    struct token_ids *ids);
+
+static inline struct sv bpe_key(const struct bpe *bpe, uint32_t id)
+{
+    const struct token *token = &bpe->vocab->tokens[id];
+    return bpe->options.bytes ? token->bytes : token->text;
+}
 
 #endif

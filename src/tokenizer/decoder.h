@@ -1,19 +1,44 @@
-/* decoder.h - token texts back to one text: ByteLevel (bytes joined, then read as UTF-8 with repairs) or none (texts
- * joined by single spaces).
- * Use: decoder_load; decoder_run.  Threads: read-only after loading.  Errors: struct error; an unknown kind is named. */
+/* decoder.h - token texts back to one text: the decoders of HF tokenizers, a Sequence flattened into a chain.
+ * ByteLevel joins the bytes of all tokens and reads them as UTF-8 with repairs; no decoder at all joins the texts by
+ * single spaces.
+ * Use: decoder_load; decoder_run; decoder_done.  Threads: read-only after loading.
+ * Errors: struct error; an unknown kind is named. */
 #ifndef VB_TOKENIZER_DECODER_H
 #define VB_TOKENIZER_DECODER_H
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "tokenizer/vocab.h"
 #include "json/tree.h"
+#include "tokenizer/regex.h"
+#include "tokenizer/vocab.h"
 
-enum decoder_kind { DECODER_NONE, DECODER_BYTE_LEVEL };
+struct decoder_step {
+    const struct decoder_type *type;
+    struct sv pattern; /* texts live in the tokenizer's arena */
+    struct sv content;
+    struct regex *regex;
+    size_t start;
+    size_t stop;
+    bool cleanup;
+    bool keep_first; /* Metaspace: the first one is a space like all others */
+};
 
-bool decoder_load(enum decoder_kind *kind, const struct js_value *value, struct error *err);
+struct decoder {
+    struct decoder_step *steps;
+    size_t count;
+    size_t cap;
+};
+
+bool decoder_load(struct decoder *d, const struct js_value *value, struct arena *arena,
+                  struct error *err);
+void decoder_done(struct decoder *d);
+/* A step by hand, by the name of its type. */
+struct decoder_step *decoder_add(struct decoder *d, const char *name);
+/* Is it ByteLevel and nothing else? */
+bool decoder_is_byte_level(const struct decoder *d);
 
 /* Appends valid UTF-8.  Ids without a token are dropped, special ones too with skip_special. */
-void decoder_run(enum decoder_kind kind, const struct vocab *vocab, const uint32_t *ids,
+void decoder_run(const struct decoder *d, const struct vocab *vocab, const uint32_t *ids,
                  size_t count, bool skip_special, struct buf *out);
 
 #endif

@@ -6,8 +6,8 @@
 #define VB_TOKENIZER_POSTPROCESSOR_H
 
 #include "base/error.h"
-#include "tokenizer/tokenizer.h"
 #include "json/tree.h"
+#include "tokenizer/tokenizer.h"
 
 struct post_processor {
     struct token_ids before;

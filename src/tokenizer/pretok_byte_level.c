@@ -1,10 +1,8 @@
-/* ByteLevel: puts a space in front when asked to and cuts by the GPT-2 pattern
- *     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- * with a scanner written by hand: the alternatives are runs of one class, so no backtracking is needed.
- * Example: "it's  5" -> "it" "'s" " " " 5": of two spaces before a non-space the last goes with what follows. */
+/* ByteLevel: puts a space in front when asked to and cuts by the GPT-2 pattern.  Bytes stay bytes when nothing after it
+ * wants to see the characters that stand for them. */
 #include "tokenizer/pretokenizer.h"
-#include "tokenizer/unicode.h"
 #include "tokenizer/utf8.h"
+#include "tokenizer/vocab.h"
 
 static bool load(struct pretok_step *step, const struct js_value *value, struct arena *arena,
                  struct error *err)
@@ -18,55 +16,14 @@ static bool load(struct pretok_step *step, const struct js_value *value, struct 
     return true;
 }
 
-/* Length of the contraction at text[0] == '\'', 0 when there is none. */
-static size_t contraction(struct sv text)
+static struct sv spelled(struct sv piece, struct arena *arena)
 {
-    if (text.len < 2)
-        return 0;
-    switch (text.ptr[1]) {
-    case 's':
-    case 't':
-    case 'm':
-    case 'd':
-        return 2;
-    case 'r':
-    case 'v':
-        return text.len > 2 && text.ptr[2] == 'e' ? 3 : 0;
-    case 'l':
-        return text.len > 2 && text.ptr[2] == 'l' ? 3 : 0;
-    default:
-        return 0;
-    }
-}
-
-static enum unicode_class class_at(const char *at, size_t *n)
-{
-    uint32_t cp;
-    *n = utf8_next(at, &cp);
-    return unicode_class(cp);
-}
-
-/* Length of the piece at the start of a text that is not empty. */
-static size_t first_piece(struct sv text)
-{
-    const char *end = text.ptr + text.len;
-    const char *at = text.ptr;
-    size_t n;
-    if (*at == '\'' && (n = contraction(text)) > 0)
-        return n;
-    if (*at == ' ' && at + 1 < end && class_at(at + 1, &n) != UNICODE_SPACE)
-        at++;
-    enum unicode_class kind = class_at(at, &n);
-    size_t last = 0; /* bytes of the run's last character */
-    size_t characters = 0;
-    while (at < end && class_at(at, &n) == kind) {
-        at += n;
-        last = n;
-        characters++;
-    }
-    if (kind == UNICODE_SPACE && at < end && characters > 1)
-        at -= last;
-    return (size_t)(at - text.ptr);
+    struct buf text = {0};
+    for (size_t i = 0; i < piece.len; i++)
+        utf8_add(&text, vocab_char_of((unsigned char)piece.ptr[i]));
+    struct sv copy = arena_copy(arena, buf_sv(&text));
+    buf_done(&text);
+    return copy;
 }
 
 static bool split(const struct pretok_step *step, struct sv piece, struct scratch *scratch,
@@ -79,14 +36,11 @@ static bool split(const struct pretok_step *step, struct sv piece, struct scratc
         memcpy(copy + 1, piece.ptr, piece.len);
         piece = sv_make(copy, piece.len + 1);
     }
-    if (!step->use_regex) {
-        piece_list_add(out, piece);
-        return true;
-    }
-    while (piece.len > 0) {
-        size_t n = first_piece(piece);
-        piece_list_add(out, sv_make(piece.ptr, n));
-        piece = sv_skip(piece, n);
+    for (size_t at = 0; at < piece.len;) {
+        size_t end = step->use_regex ? splitter_gpt2.next(&splitter_gpt2, piece, at) : piece.len;
+        struct sv part = sv_make(piece.ptr + at, end - at);
+        piece_list_add(out, step->spell ? spelled(part, &scratch->arena) : part);
+        at = end;
     }
     return true;
 }

@@ -13,6 +13,16 @@ static const char *const behavior_names[SPLIT_BEHAVIOR_COUNT] = {
     [SPLIT_CONTIGUOUS] = "Contiguous",
 };
 
+bool pretok_behavior(struct sv name, enum split_behavior *behavior)
+{
+    for (int i = 0; i < SPLIT_BEHAVIOR_COUNT; i++)
+        if (sv_eq(name, sv_from(behavior_names[i]))) {
+            *behavior = (enum split_behavior)i;
+            return true;
+        }
+    return false;
+}
+
 static bool load(struct pretok_step *step, const struct js_value *value, struct arena *arena,
                  struct error *err)
 {
@@ -20,16 +30,15 @@ static bool load(struct pretok_step *step, const struct js_value *value, struct 
     struct sv pattern;
     if (!js_as_sv(js_get(value, "behavior"), &behavior))
         return error_set(err, E_PARSE, "no behavior");
-    while (step->behavior < SPLIT_BEHAVIOR_COUNT &&
-           !sv_eq(behavior, sv_from(behavior_names[step->behavior])))
-        step->behavior++;
-    if (step->behavior == SPLIT_BEHAVIOR_COUNT)
+    if (!pretok_behavior(behavior, &step->behavior))
         return error_set(err, E_UNSUPPORTED, "behavior '" SV_FMT "' is unknown", SV_ARG(behavior));
     js_as_bool(js_get(value, "invert"), &step->invert);
     const struct js_value *p = js_get(value, "pattern");
     if (js_as_sv(js_get(p, "Regex"), &pattern)) {
-        step->regex = regex_compile(pattern, err);
-        return step->regex != NULL;
+        step->splitter = splitter_find(pattern);
+        if (step->splitter == NULL)
+            step->regex = regex_compile(pattern, REGEX_ONIGURUMA, err);
+        return step->splitter != NULL || step->regex != NULL;
     }
     if (!js_as_sv(js_get(p, "String"), &pattern) || pattern.len == 0)
         return error_set(err, E_PARSE, "the pattern is neither Regex nor String");
@@ -37,13 +46,30 @@ static bool load(struct pretok_step *step, const struct js_value *value, struct 
     return true;
 }
 
+static enum regex_result find_by_scanner(const struct splitter *s, struct sv text, size_t from,
+                                         size_t *start, size_t *end)
+{
+    uint32_t cp;
+    for (size_t at = from; at < text.len; at += utf8_next(text.ptr + at, &cp)) {
+        *end = s->next(s, text, at);
+        if (*end > at) {
+            *start = at;
+            return REGEX_FOUND;
+        }
+    }
+    return REGEX_NONE;
+}
+
 static enum regex_result find(const struct pretok_step *step, struct scratch *scratch,
                               struct sv text, size_t from, size_t *start, size_t *end)
 {
+    if (step->splitter != NULL)
+        return find_by_scanner(step->splitter, text, from, start, end);
     if (step->regex != NULL)
         return regex_find(step->regex, &scratch->regex, text, from, start, end);
-    const char *hit =
-        memmem(text.ptr + from, text.len - from, step->literal.ptr, step->literal.len);
+    const char *hit = from < text.len ? memmem(text.ptr + from, text.len - from, step->literal.ptr,
+                                               step->literal.len)
+                                      : NULL;
     if (hit == NULL)
         return REGEX_NONE;
     *start = (size_t)(hit - text.ptr);
@@ -51,7 +77,7 @@ static enum regex_result find(const struct pretok_step *step, struct scratch *sc
     return REGEX_FOUND;
 }
 
-static void span_add(struct span_list *list, size_t start, size_t end, bool match)
+void pretok_span_add(struct span_list *list, size_t start, size_t end, bool match)
 {
     MEM_GROW(list->items, list->count, list->cap);
     list->items[list->count++] = (struct span){start, end, match};
@@ -74,8 +100,8 @@ static bool find_spans(const struct pretok_step *step, struct sv piece, struct s
             break;
         if (end > start || start > covered) {
             if (start > covered)
-                span_add(spans, covered, start, step->invert);
-            span_add(spans, start, end, !step->invert);
+                pretok_span_add(spans, covered, start, step->invert);
+            pretok_span_add(spans, start, end, !step->invert);
             covered = end;
         }
         from = end;
@@ -85,7 +111,7 @@ static bool find_spans(const struct pretok_step *step, struct sv piece, struct s
         }
     }
     if (covered < piece.len)
-        span_add(spans, covered, piece.len, step->invert);
+        pretok_span_add(spans, covered, piece.len, step->invert);
     return true;
 }
 
@@ -108,23 +134,28 @@ static bool starts_piece(enum split_behavior behavior, const struct span *before
     }
 }
 
-static bool split(const struct pretok_step *step, struct sv piece, struct scratch *scratch,
-                  struct piece_list *out, struct error *err)
+void pretok_emit(const struct span_list *spans, enum split_behavior behavior, struct sv piece,
+                 struct piece_list *out)
 {
-    if (!find_spans(step, piece, scratch, err))
-        return false;
-    const struct span_list *spans = &scratch->spans;
     for (size_t i = 0; i < spans->count;) {
         const struct span *first = &spans->items[i];
         size_t end = first->end;
         size_t next = i + 1;
         while (next < spans->count &&
-               !starts_piece(step->behavior, &spans->items[next - 1], &spans->items[next]))
+               !starts_piece(behavior, &spans->items[next - 1], &spans->items[next]))
             end = spans->items[next++].end;
-        if (!first->match || step->behavior != SPLIT_REMOVED)
+        if (!first->match || behavior != SPLIT_REMOVED)
             piece_list_add(out, sv_make(piece.ptr + first->start, end - first->start));
         i = next;
     }
+}
+
+static bool split(const struct pretok_step *step, struct sv piece, struct scratch *scratch,
+                  struct piece_list *out, struct error *err)
+{
+    if (!find_spans(step, piece, scratch, err))
+        return false;
+    pretok_emit(&scratch->spans, step->behavior, piece, out);
     return true;
 }
 

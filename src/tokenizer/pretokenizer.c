@@ -8,9 +8,9 @@
 enum { MAX_DEPTH = 8 };
 
 static const struct pretok_type *const types[] = {
-    &pretok_byte_level,
-    &pretok_digits,
-    &pretok_split,
+    &pretok_byte_level,       &pretok_split,       &pretok_metaspace,
+    &pretok_digits,           &pretok_whitespace,  &pretok_bert,
+    &pretok_whitespace_split, &pretok_punctuation, &pretok_char_delimiter,
 };
 
 static const struct pretok_type *type_find(struct sv name)
@@ -19,6 +19,14 @@ static const struct pretok_type *type_find(struct sv name)
         if (sv_eq(name, sv_from(types[i]->name)))
             return types[i];
     return NULL;
+}
+
+struct pretok_step *pretok_add(struct pretok_chain *chain, const struct pretok_type *type)
+{
+    MEM_GROW(chain->steps, chain->count, chain->cap);
+    struct pretok_step *step = &chain->steps[chain->count++];
+    *step = (struct pretok_step){.type = type};
+    return step;
 }
 
 static bool load_one(struct pretok_chain *chain, const struct js_value *value, struct arena *arena,
@@ -38,17 +46,11 @@ static bool load_one(struct pretok_chain *chain, const struct js_value *value, s
     }
     const struct pretok_type *type = type_find(name);
     if (type == NULL)
-        return error_set(err, E_UNSUPPORTED, "pre_tokenizer '" SV_FMT "' is not supported yet",
+        return error_set(err, E_UNSUPPORTED, "pre_tokenizer '" SV_FMT "' is not supported",
                          SV_ARG(name));
-    if (chain->count > 0 && chain->steps[chain->count - 1].type == &pretok_byte_level)
-        return error_set(err, E_UNSUPPORTED, "pre_tokenizer '%s' after ByteLevel is not supported",
-                         type->name);
-    MEM_GROW(chain->steps, chain->count, chain->cap);
-    struct pretok_step *step = &chain->steps[chain->count];
-    *step = (struct pretok_step){.type = type};
+    struct pretok_step *step = pretok_add(chain, type);
     if (!type->load(step, value, arena, err))
         return error_context(err, "pre_tokenizer %s", type->name);
-    chain->count++;
     return true;
 }
 
@@ -69,6 +71,42 @@ void pretok_done(struct pretok_chain *chain)
 bool pretok_is_byte_level(const struct pretok_chain *chain)
 {
     return chain->count > 0 && chain->steps[chain->count - 1].type == &pretok_byte_level;
+}
+
+void pretok_settle(struct pretok_chain *chain, bool bytes)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        chain->steps[i].spell = !bytes;
+}
+
+bool pretok_add_pattern(struct pretok_chain *chain, struct sv pattern, struct arena *arena,
+                        struct error *err)
+{
+    (void)arena;
+    struct pretok_step *step = pretok_add(chain, &pretok_split);
+    step->behavior = SPLIT_REMOVED;
+    step->invert = true;
+    step->splitter = splitter_find(pattern);
+    if (step->splitter == NULL)
+        step->regex = regex_compile(pattern, REGEX_FANCY, err);
+    return step->splitter != NULL || step->regex != NULL;
+}
+
+const struct splitter *pretok_whole_splitter(const struct pretok_chain *chain)
+{
+    if (chain->count == 0 || chain->count > 2)
+        return NULL;
+    const struct pretok_step *first = &chain->steps[0];
+    const struct pretok_step *last = &chain->steps[chain->count - 1];
+    if (last->type == &pretok_byte_level && (last->spell || last->add_prefix_space))
+        return NULL;
+    if (chain->count == 1 && last->type == &pretok_byte_level && last->use_regex)
+        return &splitter_gpt2;
+    if (chain->count == 2 && (last->type != &pretok_byte_level || last->use_regex))
+        return NULL;
+    bool keeps =
+        first->behavior == SPLIT_ISOLATED || (first->behavior == SPLIT_REMOVED && first->invert);
+    return keeps && first->splitter != NULL && first->splitter->total ? first->splitter : NULL;
 }
 
 bool pretok_run(const struct pretok_chain *chain, struct sv text, struct scratch *scratch,

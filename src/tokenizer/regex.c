@@ -2,6 +2,7 @@
 #include "tokenizer/regex.h"
 
 #include "base/alloc.h"
+#include "tokenizer/unicode.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -27,6 +28,32 @@ static const struct class_escape class_escapes[] = {
     {'h', HEX_DIGIT},
 };
 
+/* \p{L}, \pL or \P{L} with what the library's Unicode lacks. */
+static size_t put_property(struct sv rest, bool in_class, struct buf *out)
+{
+    size_t close = rest.ptr[2] == '{' ? sv_find(rest, '}') : 2;
+    size_t n = close < rest.len ? close + 1 : rest.len;
+    struct sv name = rest.ptr[2] == '{' ? sv_make(rest.ptr + 3, n - 3 - (close < rest.len))
+                                        : sv_make(rest.ptr + 2, 1);
+    const char *newer = unicode_newer_items(name);
+    bool negated = rest.ptr[1] == 'P';
+    bool han = sv_eq(name, SV_LIT("Han")); /* the script, not its extensions */
+    bool wrap = newer[0] != '\0' && !in_class;
+    if (wrap)
+        buf_add_str(out, negated ? "[^" : "[");
+    if (wrap && negated)
+        buf_add_fmt(out, "\\p{%s" SV_FMT "}", han ? "sc:" : "", SV_ARG(name));
+    else if (han)
+        buf_add_fmt(out, "\\%c{sc:Han}", rest.ptr[1]);
+    else
+        buf_add(out, sv_make(rest.ptr, n));
+    if (wrap || !negated)
+        buf_add_str(out, newer);
+    if (wrap)
+        buf_add_char(out, ']');
+    return n;
+}
+
 /* Handles the escape at `at` (a backslash); returns the bytes consumed, 0 on error. */
 static size_t put_escape(struct sv rest, bool in_class, struct buf *out, struct error *err)
 {
@@ -37,12 +64,13 @@ static size_t put_escape(struct sv rest, bool in_class, struct buf *out, struct 
     char c = rest.ptr[1];
     for (size_t i = 0; i < sizeof(class_escapes) / sizeof(class_escapes[0]); i++) {
         const struct class_escape *e = &class_escapes[i];
+        const char *newer = unicode_newer_items(sv_make(&e->letter, 1));
         if (c == e->letter) {
-            buf_add_fmt(out, in_class ? "%s" : "[%s]", e->items);
+            buf_add_fmt(out, in_class ? "%s%s" : "[%s%s]", e->items, newer);
             return 2;
         }
         if (c == e->letter - 'a' + 'A' && !in_class) {
-            buf_add_fmt(out, "[^%s]", e->items);
+            buf_add_fmt(out, "[^%s%s]", e->items, newer);
             return 2;
         }
     }
@@ -50,25 +78,45 @@ static size_t put_escape(struct sv rest, bool in_class, struct buf *out, struct 
         error_set(err, E_UNSUPPORTED, "'\\%c' inside a class is not supported", c);
         return 0;
     }
-    if (sv_starts(sv_skip(rest, 1), SV_LIT("p{Han}")) ||
-        sv_starts(sv_skip(rest, 1), SV_LIT("P{Han}"))) {
-        buf_add_fmt(out, "\\%c{sc:Han}", c);
-        return 7;
-    }
-    if ((c == 'p' || c == 'P') && rest.len > 2 && rest.ptr[2] == '{') {
-        size_t close = sv_find(rest, '}');
-        size_t n = close < rest.len ? close + 1 : rest.len;
-        buf_add(out, sv_make(rest.ptr, n));
-        return n;
-    }
+    if ((c == 'p' || c == 'P') && rest.len > 2)
+        return put_property(rest, in_class, out);
     buf_add(out, sv_make(rest.ptr, 2));
     return 2;
+}
+
+static size_t put_class(struct sv rest, struct buf *out, struct error *err);
+
+/* [A&&[B]]: what was put since `start` is "[A"; it becomes (?:(?=[B])[A]). */
+static size_t put_intersection(struct sv rest, size_t at, size_t start, struct buf *out,
+                               struct error *err)
+{
+    struct sv second = sv_skip(rest, at + 2);
+    struct buf first = {0};
+    size_t n = 0;
+    if (second.len > 0 && second.ptr[0] == '[' && rest.ptr[1] != '^') {
+        buf_add(&first, sv_skip(buf_sv(out), start));
+        out->len = start;
+        buf_add_str(out, "(?:(?=");
+        n = put_class(second, out, err);
+        buf_add_char(out, ')');
+        buf_add(out, buf_sv(&first));
+        buf_add_str(out, "])");
+        buf_done(&first);
+        if (n == 0)
+            return 0;
+    }
+    if (n == 0 || at + 2 + n >= rest.len || rest.ptr[at + 2 + n] != ']') {
+        error_set(err, E_UNSUPPORTED, "this class intersection '&&' is not supported");
+        return 0;
+    }
+    return at + 2 + n + 1;
 }
 
 /* The class at rest[0] == '['; returns the bytes consumed, 0 on error. */
 static size_t put_class(struct sv rest, struct buf *out, struct error *err)
 {
     size_t at = 1;
+    size_t start = out->len;
     buf_add_char(out, '[');
     if (at < rest.len && rest.ptr[at] == '^')
         buf_add_char(out, rest.ptr[at++]);
@@ -83,8 +131,8 @@ static size_t put_class(struct sv rest, struct buf *out, struct error *err)
             at += n;
         } else if (sv_starts(here, SV_LIT("[:")) || here.ptr[0] != '[') {
             if (sv_starts(here, SV_LIT("&&"))) {
-                error_set(err, E_UNSUPPORTED, "class intersection '&&' is not supported");
-                return 0;
+                size_t n = put_intersection(rest, at, start, out, err);
+                return n;
             }
             size_t n = here.ptr[0] == '[' ? sv_find(here, ']') + 1 : 1;
             n = n > here.len ? here.len : n;
@@ -119,7 +167,8 @@ static size_t braces(struct sv rest, unsigned *low)
     return digits && at < rest.len && rest.ptr[at] == '}' ? at + 1 : 0;
 }
 
-bool regex_translate(struct sv pattern, struct buf *out, struct error *err)
+bool regex_translate(struct sv pattern, enum regex_dialect dialect, struct buf *out,
+                     struct error *err)
 {
     for (size_t at = 0; at < pattern.len;) {
         struct sv rest = sv_skip(pattern, at);
@@ -130,7 +179,7 @@ bool regex_translate(struct sv pattern, struct buf *out, struct error *err)
         } else if (rest.ptr[0] == '[') {
             n = put_class(rest, out, err);
         } else if (rest.ptr[0] == '{' && (n = braces(rest, &low)) > 0) {
-            if (n < rest.len && rest.ptr[n] == '+') {
+            if (n < rest.len && rest.ptr[n] == '+' && dialect == REGEX_ONIGURUMA) {
                 /* Oniguruma: (x{1,3})+, which is x+; PCRE2 would take it as possessive. */
                 if (low > 1)
                     return error_set(err, E_UNSUPPORTED,
@@ -153,10 +202,10 @@ bool regex_translate(struct sv pattern, struct buf *out, struct error *err)
     return true;
 }
 
-struct regex *regex_compile(struct sv pattern, struct error *err)
+struct regex *regex_compile(struct sv pattern, enum regex_dialect dialect, struct error *err)
 {
     struct buf text = {0};
-    if (!regex_translate(pattern, &text, err)) {
+    if (!regex_translate(pattern, dialect, &text, err)) {
         buf_done(&text);
         error_context(err, "pattern '" SV_FMT "'", SV_ARG(pattern));
         return NULL;
@@ -168,7 +217,8 @@ struct regex *regex_compile(struct sv pattern, struct error *err)
     pcre2_set_parens_nest_limit(context, 100);
     pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)buf_cstr(&text), text.len,
-                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C,
+                      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C |
+                          (dialect == REGEX_ONIGURUMA ? PCRE2_MULTILINE : PCRE2_DOLLAR_ENDONLY),
                       &code_number, &where, context);
     pcre2_compile_context_free(context);
     buf_done(&text);

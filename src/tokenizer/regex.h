@@ -1,7 +1,8 @@
 /* regex.h - the room's door to PCRE2: patterns of tokenizer files as the reference's engine (Oniguruma) reads them.
  * What differs between the two is rewritten before compiling: \s and \S are White_Space (PCRE2 counts U+180E in),
  * \w is letters, marks, Nd, Nl and connectors, \h a hexadecimal digit, \p{Han} the script and not its extensions,
- * {1,n}+ a repeat and not possessive, ^ and $ match at every line.  What cannot be rewritten is refused by name.
+ * {1,n}+ a repeat and not possessive, ^ and $ match at every line, [A&&[^B]] is A without B.  Classes take in what Unicode 16
+ * has assigned, whatever the library knows.  What cannot be rewritten is refused by name.
  * Use: regex_compile; regex_find with a struct regex_work of the calling thread; regex_free.
  * Threads: a compiled pattern is read-only.  Errors: struct error. */
 #ifndef VB_TOKENIZER_REGEX_H
@@ -19,7 +20,10 @@ struct regex_work {
 };
 void regex_work_done(struct regex_work *work);
 
-struct regex *regex_compile(struct sv pattern, struct error *err);
+/* ONIGURUMA: tokenizer.json; FANCY: tiktoken, where $ matches at the very end only and {1,3}+ is possessive. */
+enum regex_dialect { REGEX_ONIGURUMA, REGEX_FANCY };
+
+struct regex *regex_compile(struct sv pattern, enum regex_dialect dialect, struct error *err);
 void regex_free(struct regex *re);
 
 enum regex_result { REGEX_FOUND, REGEX_NONE, REGEX_TOO_HARD };
@@ -29,6 +33,7 @@ enum regex_result regex_find(const struct regex *re, struct regex_work *work, st
                              size_t from, size_t *start, size_t *end);
 
 /* The pattern as handed to PCRE2 (for tests). */
-bool regex_translate(struct sv pattern, struct buf *out, struct error *err);
+bool regex_translate(struct sv pattern, enum regex_dialect dialect, struct buf *out,
+                     struct error *err);
 
 #endif

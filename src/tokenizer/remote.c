@@ -2,9 +2,9 @@
  * POST /detokenize {"model","tokens"} -> "prompt".  The size of the vocabulary is not told by the server; it is estimated
  * from the ids of a probe, as the native peer does. */
 #include "base/alloc.h"
-#include "tokenizer/tokenizer_priv.h"
 #include "json/scan.h"
 #include "json/writer.h"
+#include "tokenizer/tokenizer_priv.h"
 
 #include <stdlib.h>
 

@@ -23,6 +23,7 @@ static void scratch_free(struct scratch *s)
     buf_done(&s->text);
     regex_work_done(&s->regex);
     bpe_work_done(&s->bpe);
+    unigram_work_done(&s->unigram);
     free(s);
 }
 

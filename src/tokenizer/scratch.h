@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/unigram.h"
 
 struct piece_list {
     struct sv *items;
@@ -38,6 +39,8 @@ struct scratch {
     struct buf text;
     struct regex_work regex;
     struct bpe_work bpe;
+    struct unigram_work unigram;
+    const char *origin; /* where the text's very beginning lies; NULL in later stretches */
 };
 
 enum { SCRATCH_POOL_SIZE = 16 };

@@ -3,8 +3,6 @@
 #include "tokenizer/tokenizer.h"
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "tokenizer/load.h"
 #include "tokenizer/tokenizer_priv.h"
 #include "tokenizer/utf8.h"
 
@@ -22,7 +20,9 @@ void tokenizer_free(struct tokenizer *t)
 {
     if (t == NULL)
         return;
-    bpe_done(&t->bpe);
+    model_done(&t->model);
+    normalizer_done(&t->normalizer);
+    decoder_done(&t->decoder);
     pretok_done(&t->pretok);
     post_done(&t->post);
     added_done(&t->added_raw);
@@ -42,10 +42,18 @@ static bool encode_piece(const struct tokenizer *t, struct sv text, struct scrat
     const struct piece_list *pieces;
     if (text.len == 0)
         return true;
+    if (t->splitter != NULL) {
+        for (size_t at = 0; at < text.len;) {
+            size_t end = t->splitter->next(t->splitter, text, at);
+            bpe_encode(&t->model.bpe, sv_make(text.ptr + at, end - at), &scratch->bpe, ids);
+            at = end;
+        }
+        return true;
+    }
     if (!pretok_run(&t->pretok, text, scratch, &pieces, err))
         return false;
     for (size_t i = 0; i < pieces->count; i++)
-        bpe_encode(&t->bpe, pieces->items[i], &scratch->bpe, ids);
+        model_encode(&t->model, pieces->items[i], scratch, ids);
     return true;
 }
 
@@ -74,7 +82,10 @@ static bool encode_segment(const struct tokenizer *t, struct sv text, struct scr
 {
     if (text.len == 0)
         return true;
-    text = normalizer_apply(&t->normalizer, text, &scratch->arena);
+    bool first = scratch->origin == text.ptr;
+    if (!normalizer_apply(&t->normalizer, text, &scratch->arena, &scratch->regex, &text, err))
+        return false;
+    scratch->origin = first ? text.ptr : NULL;
     return cut_by_added(t, &t->added_normalized, text, encode_piece, scratch, ids, err);
 }
 
@@ -101,6 +112,7 @@ bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_specia
     }
     if (add_special)
         add_all(ids, &t->post.before);
+    scratch->origin = text.ptr;
     bool ok = cut_by_added(t, &t->added_raw, text, encode_segment, scratch, ids, err);
     if (ok && add_special)
         add_all(ids, &t->post.after);
@@ -115,7 +127,7 @@ bool tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t cou
 {
     if (t->remote != NULL)
         return remote_decode(t->remote, ids, count, out, err);
-    decoder_run(t->decoder, &t->vocab, ids, count, skip_special, out);
+    decoder_run(&t->decoder, &t->vocab, ids, count, skip_special, out);
     return true;
 }
 
@@ -149,61 +161,8 @@ const char *tokenizer_describe(const struct tokenizer *t)
     return t->description.ptr;
 }
 
-/* The file beside tokenizer.json; an absent one gives a NULL view. */
-static bool read_neighbour(struct sv folder, const char *name, struct buf *out, struct sv *view,
-                           struct error *err)
+struct sv tokenizer_token_text(const struct tokenizer *t, uint32_t id)
 {
-    struct buf path = {0};
-    buf_add(&path, folder);
-    buf_add_str(&path, name);
-    bool ok = true;
-    if (file_exists(buf_cstr(&path))) {
-        ok = file_read(buf_cstr(&path), out, err);
-        *view = sv_make(buf_cstr(out), out->len);
-    }
-    buf_done(&path);
-    return ok;
-}
-
-static struct tokenizer *load(const char *path, bool file_only, struct error *err)
-{
-    struct buf json_path = {0};
-    struct buf texts[3] = {{0}};
-    struct file_map map = {0};
-    struct tokenizer *t = NULL;
-    struct tokenizer_files files = {.name = path, .file_only = file_only};
-    buf_add_str(&json_path, path);
-    if (file_is_dir(path))
-        buf_add_str(&json_path, "/tokenizer.json");
-    if (!file_exists(buf_cstr(&json_path))) {
-        error_set(err, E_IO, "there is no tokenizer file '%s'", buf_cstr(&json_path));
-        goto done;
-    }
-    struct sv folder = buf_sv(&json_path);
-    while (folder.len > 0 && folder.ptr[folder.len - 1] != '/')
-        folder.len--;
-    if (!file_map_open(buf_cstr(&json_path), &map, err) ||
-        !read_neighbour(folder, "tokenizer_config.json", &texts[0], &files.config_json, err) ||
-        !read_neighbour(folder, "special_tokens_map.json", &texts[1], &files.special_tokens_json,
-                        err) ||
-        !read_neighbour(folder, "chat_template.jinja", &texts[2], &files.chat_template, err))
-        goto done;
-    files.tokenizer_json = map.view;
-    t = tokenizer_parse(&files, err);
-done:
-    file_map_close(&map);
-    for (size_t i = 0; i < 3; i++)
-        buf_done(&texts[i]);
-    buf_done(&json_path);
-    return t;
-}
-
-struct tokenizer *tokenizer_load(const char *path, struct error *err)
-{
-    return load(path, false, err);
-}
-
-struct tokenizer *tokenizer_load_plain(const char *path, struct error *err)
-{
-    return load(path, true, err);
+    const struct token *token = t->remote != NULL ? NULL : vocab_get(&t->vocab, id);
+    return token != NULL ? token->bytes : sv_make(NULL, 0);
 }

@@ -21,11 +21,21 @@ void token_ids_done(struct token_ids *ids);
 
 struct tokenizer;
 
-/* `path`: a tokenizer.json, or a folder that holds one (with tokenizer_config.json beside it).
+/* `path`: a tokenizer file (tokenizer.json, a rank file of tiktoken, tekken.json, a SentencePiece model) or a folder that
+ * holds one, or vocab.json with merges.txt; tokenizer_config.json and the like beside it are read too.
  * add_bos_token and add_eos_token of the configuration are obeyed, as Python's library does. */
 struct tokenizer *tokenizer_load(const char *path, struct error *err);
 /* As above, but special tokens are added as tokenizer.json alone says. */
 struct tokenizer *tokenizer_load_plain(const char *path, struct error *err);
+
+/* What a tokenizer is for: SERVE obeys the configuration beside the file as a server does, PLAIN is the file alone. */
+enum tokenizer_use { TOKENIZER_SERVE, TOKENIZER_PLAIN };
+
+/* Finds a tokenizer without network, in this order: a built-in encoding of this name; a local folder or file; the local
+ * hub cache.  When there is none of these NULL is returned and *missing (may be NULL) is set; a tokenizer that is there
+ * but cannot be loaded is an error without it. */
+struct tokenizer *tokenizer_resolve(const char *id, enum tokenizer_use use, bool *missing,
+                                    struct error *err);
 
 /* Posts `body` (JSON) to the server path ("/tokenize", "/detokenize") and appends the reply body. */
 typedef bool tokenizer_post_fn(void *user, const char *path, struct sv body, struct buf *reply,
@@ -42,6 +52,14 @@ bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_specia
 /* Appends UTF-8; incomplete sequences become U+FFFD as the reference's lossy decode. */
 bool tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count,
                       bool skip_special, struct buf *out, struct error *err);
+
+/* Many texts over several threads (0: as many as cores); ids[i] is appended to.  The first failure is reported. */
+bool tokenizer_encode_many(const struct tokenizer *t, const struct sv *texts, size_t count,
+                           bool add_special, unsigned threads, struct token_ids *ids,
+                           struct error *err);
+
+/* The text of one token as the vocabulary has it; ptr NULL when there is none (or the server knows only). */
+struct sv tokenizer_token_text(const struct tokenizer *t, uint32_t id);
 
 /* Entries without / with added tokens (Python's vocab_size and len(tokenizer)). */
 uint32_t tokenizer_vocab_size(const struct tokenizer *t);

@@ -6,9 +6,10 @@
 
 #include "base/arena.h"
 #include "tokenizer/added.h"
-#include "tokenizer/bpe.h"
 #include "tokenizer/chat_template.h"
 #include "tokenizer/decoder.h"
+#include "tokenizer/load.h"
+#include "tokenizer/model.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/postprocessor.h"
 #include "tokenizer/pretokenizer.h"
@@ -25,9 +26,10 @@ struct tokenizer {
     struct added_set added_normalized; /* searched after normalizing */
     struct normalizer normalizer;
     struct pretok_chain pretok;
-    struct bpe bpe;
+    const struct splitter *splitter; /* does all the cutting; NULL: the chain does */
+    struct model model;
     struct post_processor post;
-    enum decoder_kind decoder;
+    struct decoder decoder;
     struct scratch_pool *pool; /* changes while the rest is only read */
 
     bool *named_special;          /* by id: bos, eos, pad ... of the configuration; NULL: none */
@@ -38,6 +40,19 @@ struct tokenizer {
     struct remote *remote;
     struct sv description;
 };
+
+/* load*.c: the steps of loading, for the loaders of the other formats as well. */
+struct tokenizer *tokenizer_blank(void);
+bool load_model(struct tokenizer *t, const struct js_value *model, struct sv vocab,
+                struct sv merges, struct error *err);
+bool load_added(struct tokenizer *t, const struct js_value *list, struct error *err);
+bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struct error *err);
+/* The object's text without one of its members, whose text is *value. */
+bool json_without(struct sv text, const char *name, struct buf *out, struct sv *value,
+                  struct error *err);
+/* The last step: t, or NULL (and t freed, the message completed) when not ok. */
+struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name, const char *kind,
+                                  struct error *err);
 
 bool remote_encode(const struct remote *r, struct sv text, bool add_special, struct token_ids *ids,
                    struct error *err);

@@ -1,4 +1,5 @@
-/* Two hash maps with linear probing over one array of tokens.  Both keep ids only; the key is read from the token. */
+/* One hash map with linear probing over one array of tokens.  It keeps 32 bits of the hash beside the id, so that a miss
+ * rarely has to look at a token. */
 #include "tokenizer/vocab.h"
 
 #include "base/alloc.h"
@@ -20,56 +21,56 @@ int vocab_byte_of(uint32_t cp)
     return n < 67 ? (int)(n - 33 + 127) : 173;
 }
 
-static size_t hash_of(struct sv key)
+uint32_t vocab_char_of(unsigned char byte)
 {
-    uint64_t h = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < key.len; i++)
-        h = (h ^ (unsigned char)key.ptr[i]) * 0x100000001B3u;
-    return (size_t)(h ^ (h >> 29));
+    if (byte <= 32)
+        return 0x100u + byte;
+    if (byte >= 127 && byte <= 160)
+        return 0x100u + 33 + byte - 127;
+    return byte == 173 ? 0x100 + 67 : byte;
 }
 
-static struct sv key_of(const struct vocab *v, const struct vocab_map *map, uint32_t id)
+static uint64_t load_part(const char *at, size_t n)
 {
-    return map == &v->by_text ? v->tokens[id].text : v->tokens[id].bytes;
+    uint64_t value = 0;
+    memcpy(&value, at, n);
+    return value;
 }
 
-static uint32_t map_find(const struct vocab *v, const struct vocab_map *map, struct sv key)
+static uint32_t hash_of(struct sv key)
 {
-    if (map->slots == NULL)
-        return VOCAB_NONE;
-    for (size_t at = hash_of(key) & map->mask; map->slots[at] != 0; at = (at + 1) & map->mask) {
-        uint32_t id = map->slots[at] - 1;
-        if (sv_eq(key_of(v, map, id), key))
-            return id;
+    uint64_t h = key.len * 0x9E3779B97F4A7C15u;
+    size_t at = 0;
+    for (; at + 8 <= key.len; at += 8) {
+        h = (h ^ load_part(key.ptr + at, 8)) * 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
     }
-    return VOCAB_NONE;
-}
-
-static void map_place(struct vocab *v, struct vocab_map *map, uint32_t id)
-{
-    struct sv key = key_of(v, map, id);
-    size_t at = hash_of(key) & map->mask;
-    while (map->slots[at] != 0 && !sv_eq(key_of(v, map, map->slots[at] - 1), key))
-        at = (at + 1) & map->mask;
-    map->used += map->slots[at] == 0;
-    map->slots[at] = id + 1;
-}
-
-static void map_put(struct vocab *v, struct vocab_map *map, uint32_t id)
-{
-    if (map->slots == NULL || map->used * 2 > map->mask) {
-        uint32_t *old = map->slots;
-        size_t old_size = old != NULL ? map->mask + 1 : 0;
-        size_t size = old_size != 0 ? old_size * 2 : 1024;
-        map->slots = mem_array(size, sizeof(*map->slots));
-        map->mask = size - 1;
-        map->used = 0;
-        for (size_t i = 0; i < old_size; i++)
-            if (old[i] != 0)
-                map_place(v, map, old[i] - 1);
-        free(old);
+    if (at < key.len) {
+        h = (h ^ load_part(key.ptr + at, key.len - at)) * 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
     }
-    map_place(v, map, id);
+    h *= 0xD6E8FEB86659FD93u;
+    return (uint32_t)(h >> 32);
+}
+
+static void place(struct vocab *v, uint64_t slot)
+{
+    size_t at = (size_t)(slot >> 32) & v->mask;
+    while (v->slots[at] != 0)
+        at = (at + 1) & v->mask;
+    v->slots[at] = slot;
+}
+
+static void resize(struct vocab *v, size_t size)
+{
+    uint64_t *old = v->slots;
+    size_t old_size = old != NULL ? v->mask + 1 : 0;
+    v->slots = mem_array(size, sizeof(*v->slots));
+    v->mask = size - 1;
+    for (size_t i = 0; i < old_size; i++)
+        if (old[i] != 0)
+            place(v, old[i]);
+    free(old);
 }
 
 void vocab_init(struct vocab *v, struct arena *arena)
@@ -80,26 +81,8 @@ void vocab_init(struct vocab *v, struct arena *arena)
 void vocab_done(struct vocab *v)
 {
     free(v->tokens);
-    free(v->by_text.slots);
-    free(v->by_bytes.slots);
+    free(v->slots);
     *v = (struct vocab){0};
-}
-
-/* The bytes a text spells; false when a character stands for no byte. */
-static bool spell(struct vocab *v, struct sv text, struct sv *bytes)
-{
-    char *out = arena_alloc(v->arena, text.len + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < text.len;) {
-        uint32_t cp;
-        i += utf8_next(text.ptr + i, &cp);
-        int byte = vocab_byte_of(cp);
-        if (byte < 0)
-            return false;
-        out[n++] = (char)byte;
-    }
-    *bytes = sv_make(out, n);
-    return true;
 }
 
 static void make_room(struct vocab *v, uint32_t id)
@@ -117,12 +100,46 @@ static void make_room(struct vocab *v, uint32_t id)
     v->limit = id + 1;
 }
 
+void vocab_reserve(struct vocab *v, size_t count)
+{
+    size_t size = 1024;
+    while (size < count * 2 && size < (size_t)1 << 22)
+        size *= 2;
+    if (v->slots == NULL || size > v->mask + 1)
+        resize(v, size);
+}
+
+/* The bytes that the token's text spells; false when a character stands for no byte. */
+static bool spell(struct vocab *v, struct token *token, struct sv text)
+{
+    size_t plain = 0;
+    while (plain < text.len && text.ptr[plain] >= 33 && text.ptr[plain] <= 126)
+        plain++;
+    if (plain == text.len)
+        return true;
+    char *out = arena_alloc(v->arena, text.len);
+    size_t n = 0;
+    for (size_t i = 0; i < text.len;) {
+        uint32_t cp;
+        i += utf8_next(text.ptr + i, &cp);
+        int byte = vocab_byte_of(cp);
+        if (byte < 0)
+            return false;
+        out[n++] = (char)byte;
+    }
+    token->bytes = sv_make(out, n);
+    return true;
+}
+
 bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
 {
     if (id > VOCAB_MAX_ID)
         return error_set(err, E_PARSE, "token '" SV_FMT "' has id %u; the highest allowed is %u",
                          SV_ARG(text), id, VOCAB_MAX_ID);
-    if (!utf8_valid(text))
+    if (text.len > VOCAB_MAX_BYTES)
+        return error_set(err, E_LIMIT, "the token of id %u has %zu bytes; at most %u are allowed",
+                         id, text.len, VOCAB_MAX_BYTES);
+    if (!v->raw_bytes && !utf8_valid(text))
         return error_set(err, E_PARSE, "the token of id %u is not valid UTF-8", id);
     make_room(v, id);
     struct token *token = &v->tokens[id];
@@ -131,22 +148,39 @@ bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
                          SV_ARG(token->text), SV_ARG(text), id);
     token->text = arena_copy(v->arena, text);
     token->bytes = token->text;
-    token->byte_spelled = spell(v, token->text, &token->bytes);
-    map_put(v, &v->by_text, id);
-    if (token->byte_spelled && !v->closed)
-        map_put(v, &v->by_bytes, id);
+    token->spelled = v->byte_level && spell(v, token, token->text);
+    vocab_reserve(v, v->used + 1);
+    if (vocab_find(v, text) == VOCAB_NONE) {
+        place(v, (uint64_t)hash_of(text) << 32 | (id + 1));
+        v->used++;
+    }
     v->count++;
     return true;
 }
 
-uint32_t vocab_find(const struct vocab *v, struct sv text)
+void vocab_show_as(struct vocab *v, uint32_t id, struct sv text)
 {
-    return map_find(v, &v->by_text, text);
+    struct token *token = &v->tokens[id];
+    if (sv_eq(token->text, text))
+        return;
+    token->changed = true;
+    token->bytes = text;
+    if (v->byte_level)
+        spell(v, token, text);
 }
 
-uint32_t vocab_find_bytes(const struct vocab *v, struct sv bytes)
+uint32_t vocab_find(const struct vocab *v, struct sv text)
 {
-    return map_find(v, &v->by_bytes, bytes);
+    if (v->slots == NULL)
+        return VOCAB_NONE;
+    uint32_t hash = hash_of(text);
+    for (size_t at = hash & v->mask; v->slots[at] != 0; at = (at + 1) & v->mask)
+        if ((uint32_t)(v->slots[at] >> 32) == hash) {
+            uint32_t id = (uint32_t)v->slots[at] - 1;
+            if (sv_eq(v->tokens[id].text, text))
+                return id;
+        }
+    return VOCAB_NONE;
 }
 
 const struct token *vocab_get(const struct vocab *v, uint32_t id)

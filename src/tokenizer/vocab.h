@@ -13,21 +13,18 @@
 
 #include <stdint.h>
 
-#define VOCAB_NONE   UINT32_MAX
-#define VOCAB_MAX_ID ((1u << 24) - 1)
+#define VOCAB_NONE      UINT32_MAX
+#define VOCAB_MAX_ID    ((1u << 21) - 2)
+#define VOCAB_MAX_BYTES 65535u
 
 struct token {
-    struct sv text;    /* as the file writes it; ptr NULL: no such id */
-    struct sv bytes;   /* what the ByteLevel decoder makes of it */
-    bool byte_spelled; /* every character of the text stands for a byte */
-    bool special;      /* an added token with special: true */
-};
-
-/* Open addressing from text (or bytes) to id. */
-struct vocab_map {
-    uint32_t *slots; /* id + 1; 0 is free */
-    size_t mask;
-    size_t used;
+    struct sv text; /* as the file writes it; ptr NULL: no such id */
+    struct sv
+        bytes; /* what the ByteLevel decoder makes of it; the text itself in other vocabularies */
+    bool special; /* an added token with special: true */
+    bool added;   /* not the model's own */
+    bool changed; /* an added token that decodes as its normalized text, in `bytes` */
+    bool spelled; /* every character of the text stands for a byte */
 };
 
 struct vocab {
@@ -35,24 +32,30 @@ struct vocab {
     struct token *tokens;
     uint32_t limit; /* ids are below this */
     uint32_t cap;
-    uint32_t count; /* distinct entries */
-    bool closed;    /* the model's own entries are all in: by_bytes takes no more */
-    struct vocab_map by_text;
-    struct vocab_map by_bytes; /* only byte-spelled entries of the model */
+    uint32_t count;  /* distinct entries */
+    bool byte_level; /* texts spell bytes; set before the first vocab_add */
+    bool raw_bytes;  /* texts are bytes and need not be UTF-8 (rank files) */
+    uint64_t *slots; /* open addressing from text to id: hash << 32 | id + 1; 0 is free */
+    size_t mask;
+    size_t used;
 };
 
 void vocab_init(struct vocab *v, struct arena *arena);
 void vocab_done(struct vocab *v);
+/* Makes room for so many entries at once. */
+void vocab_reserve(struct vocab *v, size_t count);
 
-/* Adds or replaces the token of an id; the text is copied into the arena. */
+/* Adds the token of an id; the text is copied into the arena. */
 bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err);
+/* Makes an added token decode as another text, which lives in the arena. */
+void vocab_show_as(struct vocab *v, uint32_t id, struct sv text);
 /* VOCAB_NONE when absent. */
 uint32_t vocab_find(const struct vocab *v, struct sv text);
-/* By the bytes of a byte-spelled entry. */
-uint32_t vocab_find_bytes(const struct vocab *v, struct sv bytes);
 const struct token *vocab_get(const struct vocab *v, uint32_t id);
 
 /* The byte that a character of a byte-level vocabulary stands for, or -1. */
 int vocab_byte_of(uint32_t cp);
+/* The character that stands for a byte. */
+uint32_t vocab_char_of(unsigned char byte);
 
 #endif

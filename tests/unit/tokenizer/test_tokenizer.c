@@ -198,12 +198,12 @@ static void test_added_tokens_leftmost_then_longest(void **state)
 {
     struct error err;
     (void)state;
-    struct tokenizer *t = small(
-        ADDED(10, "ab", "") "," ADDED(11, "abc", "") "," ADDED(12, "bcd", ""), "", NULL, &err);
+    struct tokenizer *t =
+        small(ADDED(5, "ab", "") "," ADDED(6, "abc", "") "," ADDED(7, "bcd", ""), "", NULL, &err);
     assert_non_null(t);
-    expect_ids(t, "abcd", false, (const uint32_t[]){11, 3}, 2);
-    expect_ids(t, "abd", false, (const uint32_t[]){10, 3}, 2);
-    expect_ids(t, "dbcd", false, (const uint32_t[]){3, 12}, 2);
+    expect_ids(t, "abcd", false, (const uint32_t[]){6, 3}, 2);
+    expect_ids(t, "abd", false, (const uint32_t[]){5, 3}, 2);
+    expect_ids(t, "dbcd", false, (const uint32_t[]){3, 7}, 2);
     tokenizer_free(t);
 }
 
@@ -211,18 +211,18 @@ static void test_added_token_flags(void **state)
 {
     struct error err;
     (void)state;
-    struct tokenizer *t = small(
-        ADDED(10, "<l>", ",\"lstrip\":true") "," ADDED(11, "<r>", ",\"rstrip\":true") "," ADDED(
-            12, "<w>", "") "," ADDED(13, "bb", ",\"single_word\":true"),
-        "", NULL, &err);
+    struct tokenizer *t =
+        small(ADDED(5, "<l>", ",\"lstrip\":true") "," ADDED(6, "<r>", ",\"rstrip\":true") "," ADDED(
+                  7, "<w>", "") "," ADDED(8, "bb", ",\"single_word\":true"),
+              "", NULL, &err);
     assert_non_null(t);
-    expect_ids(t, "a \n<l> b", false, (const uint32_t[]){0, 10, 4, 1}, 4);
+    expect_ids(t, "a \n<l> b", false, (const uint32_t[]){0, 5, 4, 1}, 4);
     expect_ids(t,
                "a <r> \xE3\x80\x80"
                "b",
-               false, (const uint32_t[]){0, 4, 11, 1}, 4);
-    expect_ids(t, "<r> <l>", false, (const uint32_t[]){11, 10}, 2);
-    expect_ids(t, "bb abb bb-", false, (const uint32_t[]){13, 4, 0, 1, 1, 4, 13}, 7);
+               false, (const uint32_t[]){0, 4, 6, 1}, 4);
+    expect_ids(t, "<r> <l>", false, (const uint32_t[]){6, 5}, 2);
+    expect_ids(t, "bb abb bb-", false, (const uint32_t[]){8, 4, 0, 1, 1, 4, 8}, 7);
     tokenizer_free(t);
 }
 
@@ -231,20 +231,20 @@ static void test_template_and_named_specials(void **state)
     struct error err;
     (void)state;
     struct tokenizer *t =
-        small(ADDED(10, "<s>", ",\"special\":true") "," ADDED(11, "</s>", ",\"special\":true"),
+        small(ADDED(5, "<s>", ",\"special\":true") "," ADDED(6, "</s>", ",\"special\":true"),
               ",\"post_processor\":{\"type\":\"Sequence\",\"processors\":[{\"type\":\"ByteLevel\"},"
               "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"<s>\"}},"
               "{\"Sequence\":{\"id\":\"A\"}},{\"SpecialToken\":{\"id\":\"</s>\"}}],"
-              "\"special_tokens\":{\"<s>\":{\"ids\":[10]},\"</s>\":{\"ids\":[11]}}}]}",
+              "\"special_tokens\":{\"<s>\":{\"ids\":[5]},\"</s>\":{\"ids\":[6]}}}]}",
               "{\"bos_token\":{\"content\":\"<s>\"},\"additional_special_tokens\":[\"d\"]}", &err);
     assert_non_null(t);
-    expect_ids(t, "ab", true, (const uint32_t[]){10, 0, 1, 11}, 4);
+    expect_ids(t, "ab", true, (const uint32_t[]){5, 0, 1, 6}, 4);
     expect_ids(t, "ab", false, (const uint32_t[]){0, 1}, 2);
-    expect_ids(t, "", true, (const uint32_t[]){10, 11}, 2);
+    expect_ids(t, "", true, (const uint32_t[]){5, 6}, 2);
     assert_int_equal(tokenizer_special_count(t), 2);
-    assert_true(tokenizer_is_special(t, 10));
+    assert_true(tokenizer_is_special(t, 5));
     assert_true(tokenizer_is_special(t, 3));
-    assert_false(tokenizer_is_special(t, 11));
+    assert_false(tokenizer_is_special(t, 6));
     tokenizer_free(t);
 }
 
@@ -252,10 +252,10 @@ static void test_add_bos_token_of_config(void **state)
 {
     struct error err;
     (void)state;
-    struct tokenizer *t = small(ADDED(10, "<s>", ",\"special\":true"), "",
+    struct tokenizer *t = small(ADDED(5, "<s>", ",\"special\":true"), "",
                                 "{\"bos_token\":\"<s>\",\"add_bos_token\":true}", &err);
     assert_non_null(t);
-    expect_ids(t, "a", true, (const uint32_t[]){10, 0}, 2);
+    expect_ids(t, "a", true, (const uint32_t[]){5, 0}, 2);
     tokenizer_free(t);
 }
 
@@ -263,13 +263,13 @@ static void test_nfc_runs_before_normalized_added_tokens(void **state)
 {
     struct error err;
     (void)state;
-    struct tokenizer *t = small(ADDED(10, "\xC3\xA9", ",\"normalized\":true"),
+    struct tokenizer *t = small(ADDED(5, "\xC3\xA9", ",\"normalized\":true"),
                                 ",\"normalizer\":{\"type\":\"NFC\"}", NULL, &err);
     assert_non_null(t);
     expect_ids(t,
                "ae\xCC\x81"
                "b",
-               false, (const uint32_t[]){0, 10, 1}, 3);
+               false, (const uint32_t[]){0, 5, 1}, 3);
     tokenizer_free(t);
 }
 
@@ -279,20 +279,23 @@ static void test_unsupported_and_broken_files_are_named(void **state)
         const char *json;
         const char *part;
     } rows[] = {
-        {"{\"model\":{\"type\":\"Unigram\"}}", "model 'Unigram'"},
-        {"{\"model\":{\"type\":\"BPE\",\"byte_fallback\":true}}", "byte_fallback"},
-        {"{\"model\":{\"type\":\"BPE\",\"end_of_word_suffix\":\"</w>\"}}", "end_of_word_suffix"},
+        {"{\"model\":{\"type\":\"Odd\",\"vocab\":{}}}", "model 'Odd'"},
+        {"{\"model\":{\"type\":\"Unigram\"}}", "no vocab"},
+        {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}}", "entry 0"},
+        {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1]],\"unk_id\":1}}", "unk_id"},
+        {"{\"model\":{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]}}",
+         "dropout"},
         {"{\"model\":{\"type\":\"BPE\",\"vocab\":{}}}", "vocab is empty"},
-        {"{\"model\":{\"vocab\":{\"a\":-1}}}", "'a'"},
-        {"{\"model\":{\"vocab\":{\"a\":0,\"b\":0}}}", "same id"},
-        {"{\"model\":{\"vocab\":{\"a\":99999999}}}", "'a'"},
+        {"{\"model\":{\"merges\":[],\"vocab\":{\"a\":-1}}}", "'a'"},
+        {"{\"model\":{\"merges\":[],\"vocab\":{\"a\":0,\"b\":0}}}", "same id"},
+        {"{\"model\":{\"merges\":[],\"vocab\":{\"a\":99999999}}}", "'a'"},
         {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}", "merge 0"},
         {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[\"ab\"]}}", "merge 0"},
-        {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]},\"normalizer\":{\"type\":\"NFKC\"}}",
-         "'NFKC'"},
-        {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]}}", "without a ByteLevel"},
-        {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]},\"decoder\":{\"type\":\"Fuse\"}}",
-         "'Fuse'"},
+        {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]},\"normalizer\":{\"type\":\"Odd\"}}",
+         "'Odd'"},
+        {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]},\"decoder\":{\"type\":\"CTC\"}}", "'CTC'"},
+        {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]},\"pre_tokenizer\":{\"type\":\"Odd\"}}",
+         "'Odd'"},
         {"{\"model\":{\"vocab\":{\"a\":0},\"merges\":[]},\"post_processor\":{\"type\":\"Odd\"}}",
          "'Odd'"},
         {"[]", "object"},

@@ -91,24 +91,63 @@ static void test_white_space_has_25_code_points(void **state)
 static void test_classes(void **state)
 {
     (void)state;
-    assert_int_equal(unicode_class('a'), UNICODE_LETTER);
-    assert_int_equal(unicode_class(0x65E5), UNICODE_LETTER);
-    assert_int_equal(unicode_class('7'), UNICODE_NUMBER);
-    assert_int_equal(unicode_class(0xBD), UNICODE_NUMBER);
-    assert_int_equal(unicode_class(0x301), UNICODE_OTHER);
-    assert_int_equal(unicode_class('\n'), UNICODE_SPACE);
+    assert_int_equal(unicode_flags('a'), UC_LL | UC_WORD);
+    assert_int_equal(unicode_flags(0x65E5) & (UC_L | UC_HAN), UC_LO | UC_HAN);
+    assert_true((unicode_flags('7') & UC_N) != 0);
+    assert_int_equal(unicode_flags(0xBD) & (UC_N | UC_ND | UC_NUMERIC), UC_N | UC_NUMERIC);
+    assert_int_equal(unicode_flags(0x301) & (UC_L | UC_N | UC_M | UC_SPACE), UC_M);
+    assert_int_equal(unicode_flags('\n'), UC_SPACE);
+    assert_int_equal(unicode_flags(0x31350) & UC_LO, UC_LO); /* Unicode 15 */
+    assert_int_equal(unicode_flags(0x110000), 0);
     assert_true(unicode_is_word('_'));
     assert_false(unicode_is_word('-'));
 }
 
-static void test_nfc_composes(void **state)
+static void test_ascii_table_equals_the_large_one(void **state)
+{
+    (void)state;
+    for (uint32_t cp = 0; cp < 128; cp++)
+        assert_int_equal(unicode_flags(cp), unicode_flags_beyond_ascii(cp));
+}
+
+/* Unicode's NormalizationTest style rows: source, NFC, NFD. */
+static void test_normal_forms(void **state)
+{
+    static const char *const rows[][3] = {
+        {"e\xCC\x81\xE2\x84\xAB", "\xC3\xA9\xC3\x85",
+         "e\xCC\x81"
+         "A\xCC\x8A"},
+        {"\xE1\x84\x80\xE1\x85\xA1x", "\xEA\xB0\x80x", "\xE1\x84\x80\xE1\x85\xA1x"},
+        {"xa\xCC\xA7\xCC\x81y\xCC\x88z", "x\xC3\xA1\xCC\xA7y\xCC\x88z", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct buf b = {0};
+        assert_false(unicode_is_plain(UNICODE_NFC, sv_from(rows[i][0])));
+        unicode_normalize(UNICODE_NFC, sv_from(rows[i][0]), &b);
+        if (i < 2)
+            assert_string_equal(buf_cstr(&b), rows[i][1]);
+        buf_reset(&b);
+        if (rows[i][2] != NULL) {
+            unicode_normalize(UNICODE_NFD, sv_from(rows[i][0]), &b);
+            assert_string_equal(buf_cstr(&b), rows[i][2]);
+        }
+        buf_done(&b);
+    }
+    assert_true(unicode_is_plain(UNICODE_NFC, sv_from("caf\xC3\xA9 \xE6\x97\xA5")));
+}
+
+/* HF tokenizers 0.23.3: no rule for the final sigma, dotted I becomes two. */
+static void test_lower_case(void **state)
 {
     (void)state;
     struct buf b = {0};
-    assert_false(unicode_is_plain_nfc(sv_from("e\xCC\x81")));
-    assert_true(unicode_is_plain_nfc(sv_from("caf\xC3\xA9")));
-    unicode_nfc(sv_from("e\xCC\x81\xE2\x84\xAB"), &b); /* e + acute; angstrom sign */
-    assert_string_equal(buf_cstr(&b), "\xC3\xA9\xC3\x85");
+    unicode_lower('Q', &b);
+    unicode_lower(0x3A3, &b);
+    unicode_lower(0x130, &b);
+    unicode_lower(0x1E9E, &b);
+    unicode_lower(0x65E5, &b);
+    assert_string_equal(buf_cstr(&b), "q\xCF\x83i\xCC\x87\xC3\x9F\xE6\x97\xA5");
     buf_done(&b);
 }
 
@@ -120,7 +159,9 @@ int main(void)
         cmocka_unit_test(test_first_invalid_is_found_at_every_place),
         cmocka_unit_test(test_white_space_has_25_code_points),
         cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_nfc_composes),
+        cmocka_unit_test(test_ascii_table_equals_the_large_one),
+        cmocka_unit_test(test_normal_forms),
+        cmocka_unit_test(test_lower_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,341 @@
+/* Reads files (or standard input) whole or, with --jsonl, line by line; lines are encoded in batches over all cores and
+ * printed in their order.  U+0085, U+2028 and U+2029 are escaped in JSON lines, since some readers take them for line
+ * ends. */
+#include "modes/tokenize.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "json/tree.h"
+#include "json/writer.h"
+#include "tokenizer/tokenizer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BATCH_LINES = 4096 };
+
+struct tokenize {
+    const char *tokenizer_id;
+    bool count;
+    bool pieces;
+    bool jsonl;
+    bool decode;
+    bool add_special;
+    bool skip_special;
+    bool help;
+    char **files;
+    int file_count;
+    struct tokenizer *tokenizer;
+};
+
+struct flag {
+    const char *name;
+    size_t offset;
+    const char *help;
+};
+
+#define FLAG(name, field, help)                                                                    \
+    {                                                                                              \
+        name, offsetof(struct tokenize, field), help                                               \
+    }
+static const struct flag flags[] = {
+    FLAG("--count", count, "print the number of tokens"),
+    FLAG("--pieces", pieces, "print one token a line: id, tab, text as JSON"),
+    FLAG("--jsonl", jsonl, "read {\"text\": ...} a line, print {\"ids\": [...]} a line"),
+    FLAG("--decode", decode,
+         "read ids (numbers; with --jsonl {\"ids\": [...]} a line), print text"),
+    FLAG("--add-special-tokens", add_special,
+         "with the tokens that the tokenizer puts around a text"),
+    FLAG("--skip-special-tokens", skip_special, "leave special tokens out when decoding"),
+    FLAG("--help", help, "this text"),
+};
+#undef FLAG
+
+static void print_help(void)
+{
+    printf(
+        "usage: vllm-bench tokenize --tokenizer X [FLAG ...] [FILE ...]\n\n"
+        "X is a folder, a file, a name in the local hub cache, or one of cl100k_base, o200k_base,\n"
+        "o200k_harmony, p50k_base, p50k_edit, r50k_base, gpt2.  Without FILE standard input is "
+        "read.\n\n");
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        printf("  %-22s %s\n", flags[i].name, flags[i].help);
+}
+
+static bool is_flag(const char *word, const char *name)
+{
+    for (; *name != '\0'; word++, name++)
+        if (*word != *name && !(*name == '-' && *word == '_'))
+            return false;
+    return *word == '\0' || *word == '=';
+}
+
+static bool set_flag(struct tokenize *t, const char *word)
+{
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (is_flag(word, flags[i].name) && strchr(word, '=') == NULL) {
+            *(bool *)((char *)t + flags[i].offset) = true;
+            return true;
+        }
+    return false;
+}
+
+static bool parse(struct tokenize *t, int argc, char **argv, struct error *err)
+{
+    t->files = mem_array((size_t)argc + 1, sizeof(char *));
+    for (int i = 0; i < argc; i++) {
+        if (is_flag(argv[i], "--tokenizer")) {
+            const char *equals = strchr(argv[i], '=');
+            if (equals == NULL && i + 1 == argc)
+                return error_set(err, E_USAGE, "--tokenizer needs a value");
+            t->tokenizer_id = equals != NULL ? equals + 1 : argv[++i];
+        } else if (argv[i][0] != '-' || argv[i][1] == '\0') {
+            t->files[t->file_count++] = argv[i];
+        } else if (strcmp(argv[i], "-h") == 0) {
+            t->help = true;
+        } else if (!set_flag(t, argv[i])) {
+            return error_set(err, E_USAGE, "tokenize: unknown flag '%s'", argv[i]);
+        }
+    }
+    if (t->help)
+        return true;
+    if (t->tokenizer_id == NULL)
+        return error_set(err, E_USAGE, "tokenize needs --tokenizer");
+    if (t->count && t->pieces)
+        return error_set(err, E_USAGE, "--count and --pieces exclude each other");
+    if (t->decode && (t->count || t->pieces || t->add_special))
+        return error_set(err, E_USAGE, "--decode goes with --skip-special-tokens and --jsonl only");
+    return true;
+}
+
+/* ---- JSON lines ------------------------------------------------------------------------------------------------- */
+
+static void print_escaped(struct sv json)
+{
+    static const struct {
+        const char *bytes;
+        const char *escape;
+    } ends[] = {{"\xC2\x85", "\\u0085"}, {"\xE2\x80\xA8", "\\u2028"}, {"\xE2\x80\xA9", "\\u2029"}};
+    size_t done = 0;
+    for (size_t at = 0; at < json.len; at++) {
+        if ((unsigned char)json.ptr[at] < 0xC2)
+            continue;
+        for (size_t i = 0; i < 3; i++) {
+            if (!sv_starts(sv_skip(json, at), sv_from(ends[i].bytes)))
+                continue;
+            fwrite(json.ptr + done, 1, at - done, stdout);
+            fputs(ends[i].escape, stdout);
+            done = at + strlen(ends[i].bytes);
+            at = done - 1;
+            break;
+        }
+    }
+    fwrite(json.ptr + done, 1, json.len - done, stdout);
+    putchar('\n');
+}
+
+static void write_pieces(const struct tokenize *t, struct js_writer *w, const struct token_ids *ids)
+{
+    js_key(w, "pieces");
+    js_begin_array(w);
+    for (size_t i = 0; i < ids->count; i++)
+        js_string(w, tokenizer_token_text(t->tokenizer, ids->items[i]));
+    js_end_array(w);
+}
+
+static void print_ids_line(const struct tokenize *t, const struct token_ids *ids)
+{
+    struct buf line = {0};
+    struct js_writer w;
+    js_writer_init(&w, &line);
+    js_begin_object(&w);
+    if (t->count) {
+        js_key(&w, "count");
+        js_uint(&w, ids->count);
+    } else {
+        js_key(&w, "ids");
+        js_begin_array(&w);
+        for (size_t i = 0; i < ids->count; i++)
+            js_uint(&w, ids->items[i]);
+        js_end_array(&w);
+    }
+    if (t->pieces)
+        write_pieces(t, &w, ids);
+    js_end_object(&w);
+    print_escaped(buf_sv(&line));
+    buf_done(&line);
+}
+
+static bool ids_of(const struct js_value *list, struct token_ids *ids)
+{
+    ids->count = 0;
+    if (list == NULL || list->type != JS_ARRAY)
+        return false;
+    for (const struct js_value *item = list->first; item != NULL; item = item->next) {
+        int64_t id;
+        if (!js_as_i64(item, &id) || id < 0 || id > (int64_t)UINT32_MAX)
+            return false;
+        MEM_GROW(ids->items, ids->count, ids->cap);
+        ids->items[ids->count++] = (uint32_t)id;
+    }
+    return true;
+}
+
+static bool decode_line(const struct tokenize *t, const struct js_value *root, size_t number,
+                        struct error *err)
+{
+    struct token_ids ids = {0};
+    struct buf text = {0};
+    struct buf line = {0};
+    struct js_writer w;
+    bool ok = ids_of(js_get(root, "ids"), &ids) ||
+              error_set(err, E_PARSE, "line %zu: no list of ids", number);
+    ok = ok && tokenizer_decode(t->tokenizer, ids.items, ids.count, t->skip_special, &text, err);
+    if (ok) {
+        js_writer_init(&w, &line);
+        js_begin_object(&w);
+        js_key(&w, "text");
+        js_string(&w, sv_make(buf_cstr(&text), text.len));
+        js_end_object(&w);
+        print_escaped(buf_sv(&line));
+    }
+    token_ids_done(&ids);
+    buf_done(&text);
+    buf_done(&line);
+    return ok;
+}
+
+static bool encode_batch(const struct tokenize *t, const struct sv *texts, size_t count,
+                         struct error *err)
+{
+    struct token_ids *ids = mem_array(count + 1, sizeof(*ids));
+    bool ok = tokenizer_encode_many(t->tokenizer, texts, count, t->add_special, 0, ids, err);
+    for (size_t i = 0; i < count; i++) {
+        if (ok)
+            print_ids_line(t, &ids[i]);
+        token_ids_done(&ids[i]);
+    }
+    free(ids);
+    return ok;
+}
+
+static bool run_lines(const struct tokenize *t, struct sv rest, struct error *err)
+{
+    struct arena arena = {0};
+    struct sv *texts = mem_array(BATCH_LINES, sizeof(*texts));
+    struct sv line;
+    size_t count = 0;
+    size_t number = 0;
+    bool ok = true;
+    while (ok && sv_split(&rest, '\n', &line)) {
+        number++;
+        if (sv_trim(line).len == 0)
+            continue;
+        const struct js_value *root = js_parse(&arena, line, "the input", err);
+        ok = root != NULL;
+        if (!ok)
+            error_context(err, "line %zu", number);
+        else if (t->decode)
+            ok = decode_line(t, root, number, err);
+        else if (!js_as_sv(js_get(root, "text"), &texts[count]))
+            ok = error_set(err, E_PARSE, "line %zu: no text", number);
+        else
+            count++;
+        if (ok && (count == BATCH_LINES || t->decode)) {
+            ok = encode_batch(t, texts, count, err);
+            count = 0;
+            arena_done(&arena);
+            arena = (struct arena){0};
+        }
+    }
+    ok = ok && encode_batch(t, texts, count, err);
+    arena_done(&arena);
+    free(texts);
+    return ok;
+}
+
+/* ---- plain texts ------------------------------------------------------------------------------------------------- */
+
+static bool decode_plain(const struct tokenize *t, struct sv text, struct error *err)
+{
+    struct token_ids ids = {0};
+    struct buf out = {0};
+    bool ok = true;
+    for (size_t at = 0; ok && at < text.len;) {
+        uint64_t id = 0;
+        size_t start = at;
+        for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9' && id <= UINT32_MAX;
+             at++)
+            id = id * 10 + (uint64_t)(text.ptr[at] - '0');
+        if (at == start) {
+            ok = strchr(" \t\r\n,[]", text.ptr[at]) != NULL ||
+                 error_set(err, E_PARSE, "byte %zu of the input is no part of a list of ids", at);
+            at++;
+            continue;
+        }
+        MEM_GROW(ids.items, ids.count, ids.cap);
+        ids.items[ids.count++] = id > UINT32_MAX ? UINT32_MAX : (uint32_t)id;
+    }
+    ok = ok && tokenizer_decode(t->tokenizer, ids.items, ids.count, t->skip_special, &out, err);
+    if (ok)
+        fwrite(out.ptr != NULL ? out.ptr : "", 1, out.len, stdout);
+    token_ids_done(&ids);
+    buf_done(&out);
+    return ok;
+}
+
+static bool run_plain(const struct tokenize *t, struct sv text, const char *name, struct error *err)
+{
+    struct token_ids ids = {0};
+    struct buf piece = {0};
+    if (t->decode)
+        return decode_plain(t, text, err);
+    bool ok = tokenizer_encode(t->tokenizer, text, t->add_special, &ids, err);
+    if (ok && t->count)
+        printf(t->file_count > 1 ? "%zu %s\n" : "%zu\n", ids.count, name);
+    for (size_t i = 0; ok && !t->count && i < ids.count; i++) {
+        if (!t->pieces) {
+            printf(i == 0 ? "%u" : " %u", ids.items[i]);
+            continue;
+        }
+        buf_reset(&piece);
+        js_escape(&piece, tokenizer_token_text(t->tokenizer, ids.items[i]));
+        printf("%u\t\"%s\"\n", ids.items[i], buf_cstr(&piece));
+    }
+    if (ok && !t->count && !t->pieces)
+        putchar('\n');
+    token_ids_done(&ids);
+    buf_done(&piece);
+    return ok;
+}
+
+static bool run_file(const struct tokenize *t, const char *name, struct error *err)
+{
+    struct buf text = {0};
+    bool ok = file_read(strcmp(name, "-") == 0 ? "/dev/stdin" : name, &text, err);
+    struct sv view = sv_make(buf_cstr(&text), text.len);
+    ok = ok && (t->jsonl ? run_lines(t, view, err) : run_plain(t, view, name, err));
+    buf_done(&text);
+    return ok;
+}
+
+bool tokenize_run(int argc, char **argv, struct error *err)
+{
+    struct tokenize t = {0};
+    bool ok = parse(&t, argc, argv, err);
+    if (ok && t.help) {
+        print_help();
+    } else if (ok) {
+        t.tokenizer = tokenizer_resolve(t.tokenizer_id, TOKENIZER_PLAIN, NULL, err);
+        ok = t.tokenizer != NULL;
+        for (int i = 0; ok && i < t.file_count; i++)
+            ok = run_file(&t, t.files[i], err);
+        if (ok && t.file_count == 0)
+            ok = run_file(&t, "-", err);
+    }
+    tokenizer_free(t.tokenizer);
+    free(t.files);
+    return ok;
+}

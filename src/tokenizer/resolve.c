@@ -1,0 +1,235 @@
+/* From a name to a tokenizer, without network.  A folder is searched for the formats in a fixed order; every file that is
+ * found decides by its name and its first bytes how it is read. */
+#include "base/alloc.h"
+#include "base/file.h"
+#include "tokenizer/load.h"
+#include "tokenizer/tokenizer.h"
+
+#include <stdlib.h>
+
+typedef struct tokenizer *parse_fn(const struct tokenizer_files *files, struct error *err);
+
+struct format {
+    const char *name; /* of the file in a folder */
+    parse_fn *parse;
+};
+
+/* In the order of HUB_AND_TOKENIZERS 1, then what only Python's library reads. */
+static const struct format formats[] = {
+    {"tokenizer.json", tokenizer_parse},   {"tiktoken.model", tiktoken_parse},
+    {"qwen.tiktoken", tiktoken_parse},     {"vocab.tiktoken", tiktoken_parse},
+    {"tekken.json", tekken_parse},         {"tokenizer.model", sentencepiece_parse},
+    {"spiece.model", sentencepiece_parse}, {"sentencepiece.bpe.model", sentencepiece_parse},
+    {"vocab.json", vocab_merges_parse},
+};
+
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIDE_FILES = 7 };
+
+struct sides {
+    struct buf texts[SIDE_FILES];
+};
+
+static bool read_side(struct sv folder, const char *name, struct buf *out, struct sv *view,
+                      struct error *err)
+{
+    struct buf path = {0};
+    buf_add(&path, folder);
+    buf_add_str(&path, name);
+    bool ok = true;
+    if (file_exists(buf_cstr(&path))) {
+        ok = file_read(buf_cstr(&path), out, err);
+        *view = sv_make(buf_cstr(out), out->len);
+    }
+    buf_done(&path);
+    return ok;
+}
+
+static bool read_sides(struct sv folder, struct sides *sides, struct tokenizer_files *files,
+                       struct error *err)
+{
+    const struct {
+        const char *name;
+        struct sv *view;
+    } wanted[SIDE_FILES] = {
+        {"tokenizer_config.json", &files->config_json},
+        {"special_tokens_map.json", &files->special_tokens_json},
+        {"chat_template.jinja", &files->chat_template},
+        {"added_tokens.json", &files->added_json},
+        {"merges.txt", &files->merges},
+        {"tokenization_kimi.py", &files->python[0]},
+        {"tokenizer.py", &files->python[1]},
+    };
+    for (size_t i = 0; i < SIDE_FILES; i++)
+        if (!read_side(folder, wanted[i].name, &sides->texts[i], wanted[i].view, err))
+            return false;
+    return true;
+}
+
+/* How a single file is to be read. */
+static parse_fn *format_of(struct sv path, struct sv content)
+{
+    if (sv_ends(path, SV_LIT("vocab.json")))
+        return vocab_merges_parse;
+    if (sv_ends(path, SV_LIT(".tiktoken")))
+        return tiktoken_parse;
+    if (sv_trim(content).len > 0 && sv_trim(content).ptr[0] == '{') {
+        struct sv head = sv_make(content.ptr, content.len < 4096 ? content.len : 4096);
+        bool tekken = memmem(head.ptr, head.len, "\"default_vocab_size\"", 20) != NULL;
+        return tekken ? tekken_parse : tokenizer_parse;
+    }
+    /* A SentencePiece model begins with a field of protobuf: 0x0A. A rank file is base64. */
+    return content.len > 0 && content.ptr[0] == '\n' ? sentencepiece_parse : tiktoken_parse;
+}
+
+static struct tokenizer *load_file(const char *path, parse_fn *parse, const char *name,
+                                   bool file_only, struct error *err)
+{
+    struct file_map map = {0};
+    struct sides sides = {0};
+    struct tokenizer_files files = {.name = name, .file_only = file_only};
+    struct tokenizer *t = NULL;
+    struct sv folder = sv_from(path);
+    while (folder.len > 0 && folder.ptr[folder.len - 1] != '/')
+        folder.len--;
+    if (file_map_open(path, &map, err) && read_sides(folder, &sides, &files, err)) {
+        files.tokenizer_json = map.view;
+        t = (parse != NULL ? parse : format_of(sv_from(path), map.view))(&files, err);
+    }
+    file_map_close(&map);
+    for (size_t i = 0; i < SIDE_FILES; i++)
+        buf_done(&sides.texts[i]);
+    return t;
+}
+
+/* The first format that loads; the first failure is the one that is reported. */
+static struct tokenizer *load_folder(const char *folder, const char *name, bool file_only,
+                                     bool *missing, struct error *err)
+{
+    struct buf path = {0};
+    struct error later;
+    struct tokenizer *t = NULL;
+    bool failed = false;
+    for (size_t i = 0; t == NULL && i < FORMATS; i++) {
+        buf_reset(&path);
+        buf_add_fmt(&path, "%s/%s", folder, formats[i].name);
+        if (!file_exists(buf_cstr(&path)))
+            continue;
+        t = load_file(buf_cstr(&path), formats[i].parse, name, file_only, failed ? &later : err);
+        failed = true;
+    }
+    buf_done(&path);
+    *missing = !failed;
+    if (!failed)
+        error_set(err, E_IO, "there is no tokenizer file in '%s'", folder);
+    return t;
+}
+
+static struct tokenizer *load_path(const char *path, bool file_only, bool *missing,
+                                   struct error *err)
+{
+    *missing = !file_exists(path);
+    if (*missing) {
+        error_set(err, E_IO, "there is no tokenizer file '%s'", path);
+        return NULL;
+    }
+    if (file_is_dir(path))
+        return load_folder(path, path, file_only, missing, err);
+    return load_file(path, NULL, path, file_only, err);
+}
+
+struct tokenizer *tokenizer_load(const char *path, struct error *err)
+{
+    bool missing;
+    return load_path(path, false, &missing, err);
+}
+
+struct tokenizer *tokenizer_load_plain(const char *path, struct error *err)
+{
+    bool missing;
+    return load_path(path, true, &missing, err);
+}
+
+/* ---- the local hub cache ------------------------------------------------------------------------------------------ */
+
+static void hub_root(struct buf *path)
+{
+    const char *home = getenv("HF_HOME");
+    const char *cache = getenv("HF_HUB_CACHE");
+    const char *user = getenv("HOME");
+    if (cache != NULL && cache[0] != '\0')
+        buf_add_str(path, cache);
+    else if (home != NULL && home[0] != '\0')
+        buf_add_fmt(path, "%s/hub", home);
+    else
+        buf_add_fmt(path, "%s/.cache/huggingface/hub", user != NULL ? user : "");
+}
+
+/* root/models--ORG--NAME/snapshots/COMMIT with the commit of refs/main; false when it is not there. */
+static bool hub_snapshot(const char *id, struct buf *folder)
+{
+    struct buf commit = {0};
+    struct error ignored;
+    hub_root(folder);
+    buf_add_str(folder, "/models--");
+    for (const char *c = id; *c != '\0'; c++) {
+        if (*c == '/')
+            buf_add_str(folder, "--");
+        else
+            buf_add_char(folder, *c);
+    }
+    size_t model = folder->len;
+    buf_add_str(folder, "/refs/main");
+    bool ok = file_exists(buf_cstr(folder)) && file_read(buf_cstr(folder), &commit, &ignored);
+    folder->len = model;
+    struct sv name = sv_trim(buf_sv(&commit));
+    ok = ok && name.len > 0 && memchr(name.ptr, '/', name.len) == NULL && name.ptr[0] != '.';
+    if (ok) {
+        buf_add_str(folder, "/snapshots/");
+        buf_add(folder, name);
+        ok = file_is_dir(buf_cstr(folder));
+    }
+    buf_done(&commit);
+    return ok;
+}
+
+/* ORG/NAME or NAME, of letters, digits, '-', '_' and '.'. */
+static bool is_hub_id(const char *id)
+{
+    size_t slashes = 0;
+    if (id[0] == '\0' || id[0] == '.' || id[0] == '/')
+        return false;
+    for (const char *c = id; *c != '\0'; c++) {
+        bool word =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        slashes += *c == '/';
+        if (!word && strchr("-_./", *c) == NULL)
+            return false;
+    }
+    return slashes <= 1 && strstr(id, "..") == NULL;
+}
+
+struct tokenizer *tokenizer_resolve(const char *id, enum tokenizer_use use, bool *missing,
+                                    struct error *err)
+{
+    bool unused;
+    bool file_only = use == TOKENIZER_PLAIN;
+    missing = missing != NULL ? missing : &unused;
+    *missing = false;
+    struct tokenizer *t = builtin_load(id);
+    if (t != NULL)
+        return t;
+    if (file_exists(id))
+        return load_path(id, file_only, missing, err);
+    struct buf folder = {0};
+    if (is_hub_id(id) && hub_snapshot(id, &folder)) {
+        t = load_folder(buf_cstr(&folder), id, file_only, missing, err);
+    } else {
+        *missing = true;
+        error_set(err, E_IO,
+                  "no tokenizer '%s': it is no built-in encoding, no local path and not in the "
+                  "local hub cache",
+                  id);
+    }
+    buf_done(&folder);
+    return t;
+}
