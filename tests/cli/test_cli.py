@@ -38,7 +38,7 @@ REFUSALS = [
     (["--dataset-name", "custom", "--dataset-path", "a.txt"], ["--dataset-path", "'a.txt'"]),
     (["--dataset-path", "a.jsonl"], ["--dataset-path", "'a.jsonl'", "random"]),
     (["--header", "broken"], ["--header", "'broken'"]),
-    (["--header", "a b=c"], ["--header", "'a b'"]),
+    (["--header", "a b=c"], ["--header", "'a...'"]),
     (["--header", "X=a\r\nY: b"], ["--header", "'X'", "control character"]),
     (["--metadata", "broken"], ["--metadata", "'broken'"]),
     (["--extra-body", "[1]"], ["--extra-body", "'[1]'"]),
