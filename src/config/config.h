@@ -240,6 +240,11 @@ struct config {
     size_t percentile_count;
     struct config_goodput goodput;
 
+    /* files of settings */
+    const char *config_file; /* --config; NULL: none */
+    const char *save_config; /* NULL: not saved */
+    bool dump_config;
+
     /* Sentences for stderr that checking produced (repeated flags, flags without effect ...). */
     const char **warnings;
     size_t warning_count;

@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "config/config_modes_priv.h"
 #include "config/options.h"
+#include "config/sources.h"
 #include "json/tree.h"
 
 #include <math.h>
@@ -449,6 +450,12 @@ bool config_parse(struct config *config, int argc, char **argv, struct option_pa
         .warn = take_warning,
     };
     if (!option_parse(parser, argc, argv, err)) {
+        return false;
+    }
+    if (parser->help != OPTION_HELP_NONE || parser->version) {
+        return true;
+    }
+    if (!config_read_sources(config, parser, err)) {
         return false;
     }
     config->address_given = option_given(parser, "host") > 0 || option_given(parser, "port") > 0 ||

@@ -10,6 +10,7 @@ struct walk {
     int argc;
     char **argv;
     int at;
+    struct sv *members; /* of each row: the object of its --name.key flags */
 };
 
 bool option_names_alike(struct sv a, struct sv b)
@@ -90,7 +91,7 @@ static void collect_names(struct buf *out, const struct option_parser *p)
 }
 
 /* `name` without dashes; `dashes` as it was written. */
-static bool fail_unknown(const struct option_parser *p, const char *dashes, struct sv name,
+bool option_fail_unknown(const struct option_parser *p, const char *dashes, struct sv name,
                          struct error *err)
 {
     struct buf names = {0};
@@ -130,10 +131,31 @@ static bool apply_later(const struct option_row *row, struct sv name, const char
                      SV_ARG(name));
 }
 
+void option_record(const struct option_parser *p, const struct option_row *row, const char *word)
+{
+    struct option_trace *trace = &p->traces[row - p->rows];
+    if ((row->flags & OPTION_MULTI) == 0) {
+        trace->count = 0;
+    }
+    if (trace->count == trace->cap) {
+        size_t cap = trace->cap < 4 ? 4 : trace->cap * 2;
+        const char **words = arena_array(p->arena, cap, sizeof(*words));
+        for (size_t i = 0; i < trace->count; i++) {
+            words[i] = trace->words[i];
+        }
+        trace->words = words;
+        trace->cap = cap;
+    }
+    trace->words[trace->count++] = arena_strdup(p->arena, word);
+}
+
 /* One value of a row, or NULL for a switch. */
-static bool apply(const struct option_parser *p, const struct option_row *row, struct sv name,
+bool option_apply(const struct option_parser *p, const struct option_row *row, struct sv name,
                   const char *value, struct error *err)
 {
+    if (value != NULL) {
+        option_record(p, row, value);
+    }
     if ((row->flags & OPTION_LATER) != 0) {
         return apply_later(row, name, value, err);
     }
@@ -170,12 +192,14 @@ static bool take_values(struct walk *w, const struct option_row *row, struct sv 
                         const char *inline_value, struct error *err)
 {
     w->p->given[row - w->p->rows]++;
+    w->p->traces[row - w->p->rows].origin = OPTION_COMMAND_LINE;
+    w->p->traces[row - w->p->rows].off = false;
     if (option_is_switch(row)) {
         if (inline_value != NULL) {
             return error_set(err, E_USAGE, "--" SV_FMT ": takes no value, but '%s' was given",
                              SV_ARG(name), inline_value);
         }
-        return apply(w->p, row, name, NULL, err);
+        return option_apply(w->p, row, name, NULL, err);
     }
     const char *value = inline_value;
     if (value == NULL) {
@@ -185,7 +209,7 @@ static bool take_values(struct walk *w, const struct option_row *row, struct sv 
         value = w->argv[w->at++];
     }
     for (;;) {
-        if (!apply(w->p, row, name, value, err)) {
+        if (!option_apply(w->p, row, name, value, err)) {
             return false;
         }
         if ((row->flags & OPTION_MULTI) == 0 || w->at >= w->argc || !is_value(w->argv[w->at])) {
@@ -193,6 +217,80 @@ static bool take_values(struct walk *w, const struct option_row *row, struct sv 
         }
         value = w->argv[w->at++];
     }
+}
+
+/* A switch that is at work, so that there is something to turn off. */
+static bool can_turn_off(const struct option_row *row)
+{
+    return row->kind == OPTION_SWITCH && (row->flags & (OPTION_LATER | OPTION_NO_EFFECT)) == 0;
+}
+
+static void turn(const struct option_parser *p, const struct option_row *row, bool on)
+{
+    *(bool *)((char *)p->target + row->offset) = (row->kind == OPTION_SWITCH) == on;
+    p->traces[row - p->rows].off = !on;
+}
+
+/* --no-NAME: a switch that a file or the environment turned on stays off. */
+static bool take_off(const struct walk *w, const struct option_row *row, struct sv name,
+                     const char *inline_value, struct error *err)
+{
+    if (inline_value != NULL) {
+        return error_set(err, E_USAGE, "--" SV_FMT ": takes no value, but '%s' was given",
+                         SV_ARG(name), inline_value);
+    }
+    w->p->given[row - w->p->rows]++;
+    w->p->traces[row - w->p->rows].origin = OPTION_COMMAND_LINE;
+    turn(w->p, row, false);
+    return true;
+}
+
+/* --name.path value: kept until all words have been read, then merged into the row's object. */
+static bool take_member(struct walk *w, const struct option_row *row, struct sv path,
+                        const char *inline_value, struct error *err)
+{
+    if ((row->flags & OPTION_JSON) == 0) {
+        return error_set(err, E_USAGE,
+                         "--%s." SV_FMT ": the value of --%s is no JSON object that has members",
+                         row->name, SV_ARG(path), row->name);
+    }
+    const char *value = inline_value;
+    if (value == NULL) {
+        if (w->at >= w->argc || !is_value(w->argv[w->at])) {
+            return error_set(err, E_USAGE, "--%s." SV_FMT ": needs a value; e.g. --%s." SV_FMT " 1",
+                             row->name, SV_ARG(path), row->name, SV_ARG(path));
+        }
+        value = w->argv[w->at++];
+    }
+    struct sv nested = option_json_nest(w->p->arena, path, value);
+    struct sv *members = &w->members[row - w->p->rows];
+    return members->len == 0 ? (*members = nested, true)
+                             : option_json_merge(w->p->arena, *members, nested, members, err);
+}
+
+/* The members of every row go over the object that was given whole, if one was. */
+static bool apply_members(struct walk *w, struct error *err)
+{
+    const struct option_parser *p = w->p;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const struct option_row *row = &p->rows[i];
+        struct sv text = w->members[i];
+        if (text.len == 0) {
+            continue;
+        }
+        const struct option_trace *trace = &p->traces[i];
+        if (trace->count > 0 &&
+            !option_json_merge(p->arena, sv_from(trace->words[trace->count - 1]), text, &text,
+                               err)) {
+            return error_context(err, "--%s", row->name);
+        }
+        p->given[i] = p->given[i] > 0 ? p->given[i] : 1;
+        p->traces[i].origin = OPTION_COMMAND_LINE;
+        if (!option_apply(p, row, sv_from(row->name), text.ptr, err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void ask_help(struct option_parser *p, const char *topic)
@@ -228,12 +326,15 @@ static bool take_long(struct walk *w, const char *word, struct error *err)
     struct sv base = sv_make(name.ptr, sv_find(name, '.'));
     row = option_find(p->rows, p->row_count, base);
     if (row != NULL && base.len < name.len) {
-        return error_set(err, E_USAGE,
-                         "--" SV_FMT ": flags with a dot are not supported by this version of "
-                         "vllm-bench; write the value of --%s as one JSON object",
-                         SV_ARG(name), row->name);
+        return take_member(w, row, sv_skip(name, base.len + 1), inline_value, err);
     }
-    return fail_unknown(p, "--", name, err);
+    row = sv_starts(name, SV_LIT("no-")) || sv_starts(name, SV_LIT("no_"))
+              ? option_find(p->rows, p->row_count, sv_skip(name, 3))
+              : NULL;
+    if (row != NULL && can_turn_off(row)) {
+        return take_off(w, row, name, inline_value, err);
+    }
+    return option_fail_unknown(p, "--", name, err);
 }
 
 static bool fail_positional(const char *word, struct error *err)
@@ -261,7 +362,10 @@ bool option_parse(struct option_parser *p, int argc, char **argv, struct error *
     p->help = OPTION_HELP_NONE;
     p->help_topic = NULL;
     p->version = false;
-    p->given = arena_array(p->arena, p->row_count > 0 ? p->row_count : 1, sizeof(*p->given));
+    size_t count = p->row_count > 0 ? p->row_count : 1;
+    p->given = arena_array(p->arena, count, sizeof(*p->given));
+    p->traces = arena_array(p->arena, count, sizeof(*p->traces));
+    w.members = arena_array(p->arena, count, sizeof(*w.members));
     while (w.at < argc && p->help == OPTION_HELP_NONE && !p->version) {
         const char *word = argv[w.at++];
         if (strcmp(word, "-h") == 0) {
@@ -275,11 +379,66 @@ bool option_parse(struct option_parser *p, int argc, char **argv, struct error *
         } else if (!is_value(word)) {
             struct sv name = sv_from(word + 1);
             name.len = sv_find(name, '=');
-            return fail_unknown(p, "-", name, err);
+            return option_fail_unknown(p, "-", name, err);
         } else {
             return fail_positional(word, err);
         }
     }
+    if (p->help != OPTION_HELP_NONE || p->version) {
+        return true;
+    }
     warn_repeated(p);
+    return apply_members(&w, err);
+}
+
+/* A row of the same field was given by a stronger source. */
+static bool is_settled(const struct option_parser *p, const struct option_gift *gift)
+{
+    const struct option_row *row = gift->row;
+    for (size_t i = 0; i < p->row_count; i++) {
+        const struct option_row *other = &p->rows[i];
+        bool same = other == row || (option_is_switch(row) && option_is_switch(other) &&
+                                     can_turn_off(row) && other->offset == row->offset);
+        if (same && p->given[i] > 0 && p->traces[i].origin < gift->origin) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool option_give(struct option_parser *p, const struct option_gift *gift, struct error *err)
+{
+    const struct option_row *row = gift->row;
+    struct option_trace *trace = &p->traces[row - p->rows];
+    struct sv name = sv_from(row->name);
+    if (is_settled(p, gift)) {
+        return true;
+    }
+    if (p->given[row - p->rows]++ == 1) {
+        warn(p, arena_fmt(p->arena, "--%s was given twice; the last one counts", row->name));
+    }
+    trace->origin = gift->origin;
+    trace->line = gift->line;
+    trace->count = 0;
+    if (option_is_switch(row)) {
+        if (gift->off) {
+            if ((row->flags & (OPTION_LATER | OPTION_NO_EFFECT)) == 0) {
+                turn(p, row, false);
+            }
+            return true;
+        }
+        return option_apply(p, row, name, NULL, err);
+    }
+    for (size_t i = 0; i < gift->count; i++) {
+        if (!option_apply(p, row, name, gift->words[i], err)) {
+            return false;
+        }
+    }
     return true;
+}
+
+void option_forget(struct option_parser *p, const struct option_row *row)
+{
+    p->given[row - p->rows] = 0;
+    p->traces[row - p->rows] = (struct option_trace){0};
 }

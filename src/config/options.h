@@ -11,7 +11,9 @@
  *     if (!option_parse(&p, argc, argv, err)) ...
  *
  * Rules: '-' and '_' are alike in a name up to its first '.'; --name=value and --name value; a word that looks like a
- * negative number is a value; the last of several wins with a warning; no abbreviations; no positional words.
+ * negative number is a value; the last of several wins with a warning; no abbreviations; no positional words;
+ * --no-NAME turns a switch off; --name.key.key value puts one member into the JSON object of an OPTION_JSON row.
+ * option_give afterwards gives rows from weaker sources (a file, the environment): what was given already stays.
  * `--help`, `--help=TOPIC`, `-h` and `--version` are known to every table without a row.
  * The defaults of a target are its own business: rows not given leave their field alone.
  * Strings are copied to the arena.  Threads: one parser belongs to one thread.  Errors: struct error, code E_USAGE,
@@ -53,6 +55,23 @@ enum option_flag {
     OPTION_NO_EFFECT = 1u << 3,
     /* No peer has it. */
     OPTION_OWN = 1u << 4,
+    /* The value is a JSON object, or may be one: members may be given singly, --name.key value. */
+    OPTION_JSON = 1u << 5,
+    /* The value holds a secret: a dump of the settings leaves it out. */
+    OPTION_SECRET = 1u << 6,
+};
+
+/* Where the value of a row came from, the strongest first but for the default. */
+enum option_origin { OPTION_DEFAULT, OPTION_COMMAND_LINE, OPTION_FILE, OPTION_ENVIRONMENT };
+
+/* How a row was given: its words in order, none for a switch. */
+struct option_trace {
+    enum option_origin origin;
+    size_t line;        /* in the file, 0: none */
+    bool off;           /* a switch that was turned off */
+    const char **words; /* in the arena */
+    size_t count;
+    size_t cap;
 };
 
 struct option_row;
@@ -107,11 +126,31 @@ struct option_parser {
     } help;
     const char *help_topic; /* OPTION_HELP_TOPIC: a group or a keyword */
     bool version;
-    unsigned *given; /* how often each row was given; in the arena */
+    unsigned *given;             /* how often each row was given; in the arena */
+    struct option_trace *traces; /* how each row was given; in the arena */
 };
 
 /* argv: the words after the command.  Stops at the first error. */
 bool option_parse(struct option_parser *p, int argc, char **argv, struct error *err);
+
+/* A row given by a source other than the command line, after option_parse.  Nothing when a stronger source gave the row,
+ * or a switch for the same field. */
+struct option_gift {
+    const struct option_row *row;
+    enum option_origin origin;
+    size_t line;
+    bool off;                 /* a switch: false */
+    const char *const *words; /* none for a switch */
+    size_t count;
+};
+bool option_give(struct option_parser *p, const struct option_gift *gift, struct error *err);
+
+/* The row as though it had never been given; its field is the caller's business. */
+void option_forget(struct option_parser *p, const struct option_row *row);
+
+/* Fills *err for a name that no row has, with the nearest; `dashes` is put before the name. */
+bool option_fail_unknown(const struct option_parser *p, const char *dashes, struct sv name,
+                         struct error *err);
 
 /* The row of a name or alias ('-' and '_' alike); NULL when there is none. */
 const struct option_row *option_find(const struct option_row *rows, size_t count, struct sv name);
