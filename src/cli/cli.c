@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/command.h"
+#include "cli/generate.h"
 #include "config/config.h"
 #include "config/dump.h"
 #include "config/options.h"
@@ -164,6 +165,18 @@ static int help(int argc, char **argv)
     return print_help(all ? OPTION_HELP_FULL : OPTION_HELP_TOPIC, topic);
 }
 
+/* Hidden: the build makes the man page and the completions with it. */
+static int generate(int argc, char **argv)
+{
+    struct buf text = {0};
+    struct error err = {0};
+    if (!command_generate(argc == 1 ? argv[0] : "", &text, &err)) {
+        buf_done(&text);
+        return report(&err);
+    }
+    return print_text(&text);
+}
+
 static int no_words(void)
 {
     struct buf text = {0};
@@ -190,6 +203,12 @@ int cli_main(int argc, char **argv)
         return finish(mock_main(argc - first + 1, argv + first - 1));
     case COMMAND_TOKENIZE:
         return finish(tokenize_run(argc - first, argv + first, &err) ? 0 : report(&err));
+    case COMMAND_DOCTOR:
+        error_set(&err, E_USAGE,
+                  "the command 'doctor' is not supported by this version of vllm-bench");
+        return report(&err);
+    case COMMAND_GENERATE:
+        return finish(generate(argc - first, argv + first));
     case COMMAND_HELP:
         return finish(help(argc - first, argv + first));
     case COMMAND_NONE:

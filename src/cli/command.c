@@ -4,8 +4,22 @@
 #include "config/config.h"
 #include "config/options.h"
 
-static const char *const known = "serve bench mock-server tokenize help";
-static const char *const later = "compare doctor mm-processor";
+static const char *const known = "serve bench mock-server tokenize doctor help";
+static const char *const later = "compare mm-processor";
+
+const struct command_info *command_list(void)
+{
+    static const struct command_info list[] = {
+        {"serve", "Measure a server"},
+        {"bench", "The same, spelt bench serve"},
+        {"mock-server", "Be a server to try things on"},
+        {"tokenize", "Tokens of texts, texts of tokens"},
+        {"doctor", "Check a server and this machine before measuring"},
+        {"help", "Help about a command, a group of flags or a word"},
+        {NULL, NULL},
+    };
+    return list;
+}
 
 static bool is_in(const char *names, struct sv word)
 {
@@ -31,9 +45,10 @@ static bool fail_command(const char *before, const char *word, struct error *err
         return error_set(err, E_USAGE, "unknown command '%s'; did you mean '" SV_FMT "'?", word,
                          SV_ARG(near));
     }
-    return error_set(err, E_USAGE,
-                     "unknown command '%s%s'; there are serve, mock-server, tokenize and help",
-                     before, word);
+    return error_set(
+        err, E_USAGE,
+        "unknown command '%s%s'; there are serve, mock-server, tokenize, doctor and help", before,
+        word);
 }
 
 bool command_find(int argc, char **argv, enum command_id *command, int *first, struct error *err)
@@ -63,6 +78,10 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
         *command = COMMAND_MOCK_SERVER;
     } else if (strcmp(word, "tokenize") == 0) {
         *command = COMMAND_TOKENIZE;
+    } else if (strcmp(word, "doctor") == 0) {
+        *command = COMMAND_DOCTOR;
+    } else if (strcmp(word, "generate") == 0) {
+        *command = COMMAND_GENERATE;
     } else if (strcmp(word, "help") == 0) {
         *command = COMMAND_HELP;
     } else {
@@ -73,11 +92,13 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
 
 static void usage(struct buf *out)
 {
-    buf_add_str(out,
-                "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
-                "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
-                "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
-                "       vllm-bench help [COMMAND|GROUP|WORD]\n");
+    buf_add_str(
+        out,
+        "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
+        "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
+        "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
+        "       vllm-bench doctor [FLAG ...]         what is wrong with a server or this machine\n"
+        "       vllm-bench help [COMMAND|GROUP|WORD]\n");
 }
 
 void command_help_short(struct buf *out, unsigned width)
@@ -108,9 +129,10 @@ void command_help_full(struct buf *out, unsigned width)
                      "  --help            this text; --help=GROUP, --help=WORD: a part of it\n"
                      "  --version         the version\n"
                      "\n"
-                     "Environment: OPENAI_API_KEY is sent as a bearer token.\n"
-                     "Exit status: 0 done, 1 failed or no request completed, 2 usage, "
-                     "130 interrupted.\n");
+                     "Environment: OPENAI_API_KEY is sent as a bearer token; a flag may stand in\n"
+                     "VLLM_BENCH_NAME, as VLLM_BENCH_NUM_PROMPTS=200.\n"
+                     "Exit status: 0 done, 1 failed or no request completed, 2 usage, 3 a gate is\n"
+                     "not met, 130 interrupted.\n");
 }
 
 bool command_help_topic(struct buf *out, unsigned width, const char *topic, struct error *err)

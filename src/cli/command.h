@@ -11,9 +11,18 @@ enum command_id {
     COMMAND_SERVE,
     COMMAND_MOCK_SERVER,
     COMMAND_TOKENIZE,
+    COMMAND_DOCTOR,
+    COMMAND_GENERATE, /* hidden: man page, completions */
     COMMAND_HELP,
     COMMAND_NONE, /* no words at all */
 };
+
+/* The commands that help and completions name; ends with a NULL name. */
+struct command_info {
+    const char *name;
+    const char *help; /* a sentence without its full stop */
+};
+const struct command_info *command_list(void);
 
 /* *first: index of the first word after the command. */
 bool command_find(int argc, char **argv, enum command_id *command, int *first, struct error *err);

@@ -43,6 +43,9 @@ static void test_ways_into_serve(void **state)
         {"vllm-bench serve --model x", COMMAND_SERVE, 2},
         {"vllm-bench bench serve --model x", COMMAND_SERVE, 3},
         {"vllm-bench mock-server --port 1", COMMAND_MOCK_SERVER, 2},
+        {"vllm-bench tokenize", COMMAND_TOKENIZE, 2},
+        {"vllm-bench doctor --port 1", COMMAND_DOCTOR, 2},
+        {"vllm-bench generate man", COMMAND_GENERATE, 2},
         {"vllm-bench help traffic", COMMAND_HELP, 2},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -64,14 +67,14 @@ static void test_other_words_are_refused_with_a_sentence(void **state)
         {"vllm-bench serv", "unknown command 'serv'; did you mean 'serve'?"},
         {"vllm-bench mock-sever", "unknown command 'mock-sever'; did you mean 'mock-server'?"},
         {"vllm-bench frobnicate",
-         "unknown command 'frobnicate'; there are serve, mock-server and help"},
+         "unknown command 'frobnicate'; there are serve, mock-server, tokenize, doctor and help"},
         {"vllm-bench compare a b",
          "the command 'compare' is not supported by this version of vllm-bench"},
         {"vllm-bench mm-processor",
          "the command 'mm-processor' is not supported by this version of vllm-bench"},
         {"vllm-bench bench", "the command 'bench' needs 'serve' behind it"},
-        {"vllm-bench bench latency",
-         "unknown command 'bench latency'; there are serve, mock-server and help"},
+        {"vllm-bench bench latency", "unknown command 'bench latency'; there are serve, "
+                                     "mock-server, tokenize, doctor and help"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum command_id command;

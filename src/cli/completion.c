@@ -1,0 +1,219 @@
+/* Completions for bash, zsh and fish: names of flags, choices, files.  Each is complete by itself and needs no helper
+ * package, so that `vllm-bench generate bash` can be sourced where nothing was installed. */
+#include "cli/command.h"
+#include "cli/generate.h"
+#include "config/config.h"
+#include "config/options.h"
+
+#include <string.h>
+
+enum value_type { VALUE_NONE, VALUE_CHOICE, VALUE_FILE, VALUE_FOLDER, VALUE_OTHER };
+
+static bool is_switch(const struct option_row *row)
+{
+    return row->kind == OPTION_SWITCH || row->kind == OPTION_SWITCH_OFF;
+}
+
+static enum value_type value_type(const struct option_row *row)
+{
+    if (is_switch(row)) {
+        return VALUE_NONE;
+    }
+    if (row->choices != NULL) {
+        return VALUE_CHOICE;
+    }
+    if (row->value == NULL || strcmp(row->name, "endpoint") == 0) {
+        return VALUE_OTHER;
+    }
+    return strcmp(row->value, "DIR") == 0                                       ? VALUE_FOLDER
+           : strcmp(row->value, "FILE") == 0 || strcmp(row->value, "PATH") == 0 ? VALUE_FILE
+                                                                                : VALUE_OTHER;
+}
+
+/* Flags that are refused are not offered. */
+static bool is_offered(const struct option_row *row)
+{
+    return (row->flags & OPTION_LATER) == 0;
+}
+
+/* The first sentence, without its full stop. */
+static struct sv summary(const struct option_row *row)
+{
+    struct sv text = sv_from(row->help);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '.' && (i + 1 == text.len || text.ptr[i + 1] == ' ')) {
+            return sv_make(text.ptr, i);
+        }
+    }
+    return text;
+}
+
+static void bash_case(struct buf *out, enum value_type type)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    const char *before = "    ";
+    for (size_t i = 0; i < count; i++) {
+        if (is_offered(&rows[i]) && value_type(&rows[i]) == type) {
+            buf_add_fmt(out, "%s--%s", before, rows[i].name);
+            before = "|";
+        }
+    }
+}
+
+void generate_bash(struct buf *out)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    buf_add_str(out, "# bash completion of vllm-bench; made from its option table\n"
+                     "_vllm_bench() {\n"
+                     "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+                     "  COMPREPLY=()\n"
+                     "  if [[ $cur == = ]]; then\n"
+                     "    cur=\n"
+                     "  elif [[ $prev == = ]]; then\n"
+                     "    prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+                     "  fi\n"
+                     "  prev=--${prev#--}\n"
+                     "  case ${prev//_/-} in\n");
+    for (size_t i = 0; i < count; i++) {
+        if (is_offered(&rows[i]) && value_type(&rows[i]) == VALUE_CHOICE) {
+            buf_add_fmt(
+                out,
+                "    --%s)\n      COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n      return ;;\n",
+                rows[i].name, rows[i].choices);
+        }
+    }
+    bash_case(out, VALUE_FILE);
+    buf_add_str(out, ")\n      compopt -o filenames 2>/dev/null\n"
+                     "      COMPREPLY=($(compgen -f -- \"$cur\"))\n      return ;;\n");
+    bash_case(out, VALUE_FOLDER);
+    buf_add_str(out, ")\n      compopt -o filenames 2>/dev/null\n"
+                     "      COMPREPLY=($(compgen -d -- \"$cur\"))\n      return ;;\n");
+    bash_case(out, VALUE_OTHER);
+    buf_add_str(out, ")\n      return ;;\n  esac\n"
+                     "  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W '--help --version");
+    for (size_t i = 0; i < count; i++) {
+        if (is_offered(&rows[i])) {
+            buf_add_fmt(out, " --%s", rows[i].name);
+        }
+    }
+    buf_add_str(out, "' -- \"${cur//_/-}\"))\n  elif ((COMP_CWORD == 1)); then\n"
+                     "    COMPREPLY=($(compgen -W '");
+    for (const struct command_info *c = command_list(); c->name != NULL; c++) {
+        buf_add_fmt(out, "%s%s", c == command_list() ? "" : " ", c->name);
+    }
+    buf_add_str(out, "' -- \"$cur\"))\n  fi\n}\ncomplete -F _vllm_bench vllm-bench\n");
+}
+
+/* Inside '[...]' of an _arguments specification between single quotes. */
+static void zsh_escape(struct buf *out, struct sv text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '\'') {
+            buf_add_str(out, "'\\''");
+            continue;
+        }
+        if (strchr("\\[]:$`", c) != NULL) {
+            buf_add_char(out, '\\');
+        }
+        buf_add_char(out, c);
+    }
+}
+
+static void zsh_value(struct buf *out, const struct option_row *row)
+{
+    buf_add_fmt(out, ":%s:", row->value != NULL ? row->value : "NAME");
+    switch (value_type(row)) {
+    case VALUE_CHOICE:
+        buf_add_fmt(out, "(%s)", row->choices);
+        break;
+    case VALUE_FILE:
+        buf_add_str(out, "_files");
+        break;
+    case VALUE_FOLDER:
+        buf_add_str(out, "_files -/");
+        break;
+    case VALUE_OTHER:
+        buf_add_char(out, ' ');
+        break;
+    case VALUE_NONE:
+        break;
+    }
+}
+
+void generate_zsh(struct buf *out)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    buf_add_str(out, "#compdef vllm-bench\n# made from the option table of vllm-bench\n"
+                     "_arguments -S \\\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct option_row *row = &rows[i];
+        if (!is_offered(row)) {
+            continue;
+        }
+        buf_add_fmt(out, "  '%s--%s%s[", (row->flags & OPTION_MULTI) != 0 ? "*" : "", row->name,
+                    is_switch(row) ? "" : "=");
+        zsh_escape(out, summary(row));
+        buf_add_char(out, ']');
+        if (!is_switch(row)) {
+            zsh_value(out, row);
+        }
+        buf_add_str(out, "' \\\n");
+    }
+    buf_add_str(out, "  '-h[the flags most used]' \\\n"
+                     "  '--help=-[all flags, or those of a group or with a word]::GROUP: ' \\\n"
+                     "  '--version[the version]' \\\n"
+                     "  '1::command:((");
+    for (const struct command_info *c = command_list(); c->name != NULL; c++) {
+        buf_add_fmt(out, "%s%s\\:\"%s\"", c == command_list() ? "" : " ", c->name, c->help);
+    }
+    buf_add_str(out, "))' \\\n  '2::serve:(serve)'\n");
+}
+
+static void fish_escape(struct buf *out, struct sv text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\'' || text.ptr[i] == '\\') {
+            buf_add_char(out, '\\');
+        }
+        buf_add_char(out, text.ptr[i]);
+    }
+}
+
+void generate_fish(struct buf *out)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    buf_add_str(out, "# fish completion of vllm-bench; made from its option table\n"
+                     "complete -c vllm-bench -f\n");
+    for (const struct command_info *c = command_list(); c->name != NULL; c++) {
+        buf_add_fmt(out, "complete -c vllm-bench -n __fish_use_subcommand -a %s -d '%s'\n", c->name,
+                    c->help);
+    }
+    buf_add_str(out, "complete -c vllm-bench -s h -d 'The flags most used'\n"
+                     "complete -c vllm-bench -l help -d 'All flags'\n"
+                     "complete -c vllm-bench -l version -d 'The version'\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct option_row *row = &rows[i];
+        if (!is_offered(row)) {
+            continue;
+        }
+        buf_add_fmt(out, "complete -c vllm-bench -l %s", row->name);
+        enum value_type type = value_type(row);
+        if (type == VALUE_CHOICE) {
+            buf_add_fmt(out, " -x -a '%s'", row->choices);
+        } else if (type == VALUE_FILE) {
+            buf_add_str(out, " -r -F");
+        } else if (type == VALUE_FOLDER) {
+            buf_add_str(out, " -x -a '(__fish_complete_directories)'");
+        } else if (type == VALUE_OTHER) {
+            buf_add_str(out, " -x");
+        }
+        buf_add_str(out, " -d '");
+        fish_escape(out, summary(row));
+        buf_add_str(out, "'\n");
+    }
+}
