@@ -65,16 +65,40 @@ static bool stands_alone(const struct length_target *lt, struct sv end)
     return ok;
 }
 
+/* Tokens that decoding can leave out. */
+static bool *find_special(const struct length_target *lt)
+{
+    bool *special = mem_array(lt->vocab_size, sizeof(*special));
+    struct buf text = {0};
+    struct error err;
+    for (uint32_t id = 0; id < lt->vocab_size; id++) {
+        buf_reset(&text);
+        special[id] = tokenizer_decode(lt->tokenizer, &id, 1, true, &text, &err) && text.len == 0 &&
+                      decode(lt, &id, 1, &text, &err) && text.len > 0;
+    }
+    buf_done(&text);
+    return special;
+}
+
 void length_target_init(struct length_target *lt, const struct tokenizer *tokenizer,
                         bool find_anchor)
 {
-    *lt = (struct length_target){.tokenizer = tokenizer};
+    *lt = (struct length_target){.tokenizer = tokenizer,
+                                 .vocab_size = tokenizer_vocab_size(tokenizer)};
     if (!find_anchor || tokenizer_is_remote(tokenizer) || some_token_spans(lt))
         return;
     if (stands_alone(lt, SV_LIT(" cd efg, hi")))
         lt->anchor = ANCHOR_SPACE_KEPT;
     else if (stands_alone(lt, SV_LIT("cd efg, hi")))
         lt->anchor = ANCHOR_SPACE_DROPPED;
+    if (lt->anchor == ANCHOR_SPACE_DROPPED)
+        lt->special = find_special(lt);
+}
+
+void length_target_done(struct length_target *lt)
+{
+    free(lt->special);
+    *lt = (struct length_target){0};
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
@@ -106,6 +130,9 @@ static bool move_anchor(const struct length_target *lt, struct length_fit *fit, 
 {
     struct error err;
     size_t from = fit->anchor_ids;
+    for (size_t i = from; lt->special != NULL && i < to; i++)
+        if (fit->ids.items[i] >= lt->vocab_size || lt->special[fit->ids.items[i]])
+            return false;
     fit->text.len = fit->anchor_bytes;
     if (!decode(lt, fit->ids.items + from, to - from, &fit->text, &err))
         return false;

@@ -6,9 +6,10 @@
  * Only the end of a sequence changes from one round to the next.  Where a letter is followed by a space, text to the
  * left is encoded alike whatever follows, if no entry of the vocabulary spans such a place; so rounds after the first
  * work behind the last such place (the anchor) only.  length_target_init finds out whether the tokenizer is of that
- * kind; length_fit_verify encodes the whole text again to prove it.
+ * kind; length_fit_verify encodes the whole text again to prove it.  Where spaces are put before texts, special tokens
+ * in a text collect one more with every round: no anchor is set behind them.
  *
- * Use: length_target_init; for each sequence put the ids into a zeroed struct length_fit with its target, then
+ * Use: length_target_init (length_target_done frees); for each sequence put the ids into a zeroed struct length_fit with its target, then
  * length_fit_start, and length_fit_go_on, which draws.  The first needs no draws and may run in any order, on many
  * threads; length_fit_done frees.
  * Threads: a length_fit has one owner; the length_target is only read.  Errors: struct error (only a server's tokenizer
@@ -32,6 +33,8 @@ struct length_target {
     length_pad_fn *pad;
     void *user;
     enum length_anchor anchor;
+    bool *special; /* ANCHOR_SPACE_DROPPED: by id, below the vocabulary's size */
+    uint32_t vocab_size;
 };
 
 struct length_fit {
@@ -50,6 +53,8 @@ struct length_fit {
 /* `find_anchor`: look whether anchors are safe, which walks over the vocabulary once. */
 void length_target_init(struct length_target *lt, const struct tokenizer *tokenizer,
                         bool find_anchor);
+
+void length_target_done(struct length_target *lt);
 
 /* Ready for another sequence; memory is kept. */
 void length_fit_reset(struct length_fit *fit, size_t target);

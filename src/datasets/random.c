@@ -9,6 +9,7 @@
 #include "datasets/text_job.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct random_build {
     const struct dataset_context *context;
@@ -64,6 +65,41 @@ static size_t shared_ids(struct random_build *b, size_t index)
     return cached < length ? cached : length;
 }
 
+/* before[k]: bytes of the first k allowed ids in decimal, a comma behind each; free(). */
+static uint64_t *byte_sums(const struct random_source *source)
+{
+    uint64_t *before = mem_array(source->allowed_count + 1, sizeof(*before));
+    for (size_t k = 0; k < source->allowed_count; k++) {
+        uint32_t id = source->allowed != NULL ? source->allowed[k] : (uint32_t)k;
+        unsigned bytes = 2;
+        for (; id >= 10; id /= 10)
+            bytes++;
+        before[k + 1] = before[k] + bytes;
+    }
+    return before;
+}
+
+/* Bytes of a run on the wire, with a comma behind each id. */
+static uint64_t run_bytes(const uint64_t *before, size_t allowed, uint64_t start, uint64_t len)
+{
+    uint64_t bytes = len / allowed * before[allowed];
+    uint64_t end = start + len % allowed;
+    if (end <= allowed)
+        return bytes + before[end] - before[start];
+    return bytes + before[allowed] - before[start] + before[end - allowed];
+}
+
+/* As workload_prompt_measure, which walks over every id. */
+static uint32_t measure(const struct workload *w, const struct prompt *p, const uint64_t *before)
+{
+    struct prompt head = {.kind = PROMPT_IDS, .ids = w->prefix_ids, .id_count = p->prefix_len};
+    uint64_t bytes = 1; /* the brackets, less the comma that is not there */
+    if (p->prefix_len > 0)
+        bytes += workload_prompt_measure(w, &head) - 1;
+    bytes += run_bytes(before, w->allowed_count, p->run_start, p->run_len);
+    return p->prefix_len + p->run_len == 0 ? 2 : (uint32_t)bytes;
+}
+
 /* --prompt-token-ids: no text is made, the ids are a rule. */
 static void build_ids(struct random_build *b)
 {
@@ -78,6 +114,7 @@ static void build_ids(struct random_build *b)
     token_ids_done(&prefix);
     b->workload->allowed = plan->source.allowed;
     b->workload->allowed_count = plan->source.allowed_count;
+    uint64_t *before = byte_sums(&plan->source);
     for (size_t i = 0; i < b->workload->count; i++) {
         struct request *r = &b->workload->requests[i];
         size_t length = (size_t)plan->params.in_lens[i];
@@ -87,10 +124,11 @@ static void build_ids(struct random_build *b)
                             .run_start = random_start(&plan->source, &plan->params, i, i),
                             .run_len = (uint32_t)(length - (cache_mode(config) ? first : 0)),
                             .prefix_len = (uint32_t)first};
-        r->prompt.json_bytes = workload_prompt_measure(b->workload, &r->prompt);
+        r->prompt.json_bytes = measure(b->workload, &r->prompt, before);
         r->prompt_len = r->prompt.prefix_len + r->prompt.run_len;
         r->output_len = (uint32_t)plan->params.out_lens[i];
     }
+    free(before);
 }
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */

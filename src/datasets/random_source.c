@@ -187,6 +187,7 @@ bool random_plan_fit_prefix(struct random_plan *plan, struct error *err)
         fit.ids = (struct token_ids){0};
     }
     length_fit_done(&fit);
+    length_target_done(&lt);
     return ok;
 }
 

@@ -17,6 +17,27 @@ static bool is_ids(const struct prompt *p)
     return p->kind == PROMPT_IDS || p->kind == PROMPT_ID_RUN || p->kind == PROMPT_ID_CHUNKS;
 }
 
+/* Ids that two prompts of the same rule have in common at their beginning without looking at them. */
+static size_t common_by_rule(const struct workload *w, const struct prompt *a,
+                             const struct prompt *b)
+{
+    size_t common = 0;
+    if (a->kind != b->kind)
+        return 0;
+    if (a->kind == PROMPT_ID_RUN) {
+        common = a->prefix_len < b->prefix_len ? a->prefix_len : b->prefix_len;
+        if (a->prefix_len == b->prefix_len && a->run_start == b->run_start)
+            common += a->run_len < b->run_len ? a->run_len : b->run_len;
+        return common;
+    }
+    if (a->kind != PROMPT_ID_CHUNKS)
+        return 0;
+    size_t least = a->id_count < b->id_count ? a->id_count : b->id_count;
+    for (size_t i = 0; common + w->chunk_size <= least && a->hashes[i] == b->hashes[i]; i++)
+        common += w->chunk_size;
+    return common;
+}
+
 /* Length of the common beginning in ids, and the order, of two id prompts. */
 static size_t compare_ids(const struct workload *w, const struct prompt *a, const struct prompt *b,
                           int *order)
@@ -24,9 +45,9 @@ static size_t compare_ids(const struct workload *w, const struct prompt *a, cons
     struct id_walk walks[2];
     struct id_stretch s[2] = {{0}};
     size_t used[2] = {0, 0};
-    size_t common = 0;
-    id_walk_init(&walks[0], w, a);
-    id_walk_init(&walks[1], w, b);
+    size_t common = common_by_rule(w, a, b);
+    id_walk_from(&walks[0], w, a, common);
+    id_walk_from(&walks[1], w, b, common);
     for (;; common++) {
         bool more[2];
         uint32_t id[2] = {0, 0};
@@ -51,6 +72,11 @@ static size_t compare_texts(struct sv a, struct sv b, int *order)
 {
     size_t least = a.len < b.len ? a.len : b.len;
     size_t common = 0;
+    for (size_t step = 4096; common + step <= least;) {
+        if (memcmp(a.ptr + common, b.ptr + common, step) != 0)
+            break;
+        common += step;
+    }
     while (common < least && a.ptr[common] == b.ptr[common])
         common++;
     if (common < least)

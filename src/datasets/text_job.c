@@ -238,6 +238,7 @@ bool text_job_run(struct text_job *job, struct error *err)
         free(run.windows[k].items);
     }
     free(run.stream);
+    length_target_done(&run.lt);
     return ok;
 }
 

@@ -45,11 +45,11 @@ static size_t id_total(const struct prompt *p)
     return p->kind == PROMPT_ID_RUN ? (size_t)p->prefix_len + p->run_len : p->id_count;
 }
 
-void id_walk_init(struct id_walk *walk, const struct workload *w, const struct prompt *p)
+void id_walk_from(struct id_walk *walk, const struct workload *w, const struct prompt *p, size_t at)
 {
     walk->workload = w;
     walk->prompt = p;
-    walk->at = 0;
+    walk->at = at;
     walk->chunk_left = 0;
 }
 
@@ -118,7 +118,7 @@ uint32_t workload_prompt_measure(const struct workload *w, const struct prompt *
     size_t bytes = total > 0 ? total + 1 : 2; /* brackets and commas */
     struct id_walk walk;
     struct id_stretch s;
-    id_walk_init(&walk, w, p);
+    id_walk_from(&walk, w, p, 0);
     while (id_walk_next(&walk, &s))
         for (size_t i = 0; i < s.count; i++)
             bytes += digits_of(s.ids != NULL ? s.ids[i] : s.first + (uint32_t)i);
@@ -156,7 +156,7 @@ void workload_prompt_write(const struct workload *w, const struct prompt *p, str
     *at++ = '[';
     struct id_walk walk;
     struct id_stretch s;
-    id_walk_init(&walk, w, p);
+    id_walk_from(&walk, w, p, 0);
     while (id_walk_next(&walk, &s)) {
         for (size_t i = 0; i < s.count; i++) {
             at = put_number(at, s.ids != NULL ? s.ids[i] : s.first + (uint32_t)i);

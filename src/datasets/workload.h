@@ -89,7 +89,9 @@ struct id_stretch {
     size_t count;
 };
 
-void id_walk_init(struct id_walk *walk, const struct workload *w, const struct prompt *p);
+/* From id `at` on, which is in a prompt of hashes the start of a chunk. */
+void id_walk_from(struct id_walk *walk, const struct workload *w, const struct prompt *p,
+                  size_t at);
 /* False at the end.  The stretch dies at the next call. */
 bool id_walk_next(struct id_walk *walk, struct id_stretch *stretch);
 
