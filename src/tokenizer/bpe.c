@@ -214,12 +214,14 @@ static bool prove(struct bpe *bpe)
         if (neighbours(bpe, m->left, m->right))
             take_merge(bpe, m);
     }
-    /* A part made later than its whole would let the merge happen at another time than its rank. */
+    /* A merge whose parts come to be after its rank would happen at another time than its rank says; harmless where the
+     * whole has been made before that. */
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
         uint32_t left = bpe->origins[m->left].time;
         uint32_t right = bpe->origins[m->right].time;
-        if ((left > m->rank && left != BPE_NEVER) || (right > m->rank && right != BPE_NEVER))
+        uint32_t both = left > right ? left : right;
+        if (both != BPE_NEVER && both > m->rank && both < bpe->origins[m->made].time)
             return false;
     }
     return true;

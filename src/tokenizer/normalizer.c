@@ -302,6 +302,46 @@ static bool precompiled_apply(const struct normalizer_step *step, struct sv text
     return true;
 }
 
+/* ---- SentencePiece: the map by longest match, then spaces become marks ---------------------------------------------- */
+
+static bool sentencepiece_apply(const struct normalizer_step *step, struct sv text,
+                                struct regex_work *work, struct buf *out)
+{
+    (void)work;
+    struct sv mark = SV_LIT("\xE2\x96\x81");
+    bool after_space = step->clean;
+    size_t start = out->len;
+    for (size_t at = 0; at < text.len;) {
+        struct sv made;
+        size_t used;
+        uint32_t cp;
+        if (!charsmap_match(&step->charsmap, sv_skip(text, at), true, &used, &made)) {
+            used = utf8_next(text.ptr + at, &cp);
+            made = sv_make(text.ptr + at, used);
+        }
+        at += used;
+        while (after_space && made.len > 0 && made.ptr[0] == ' ')
+            made = sv_skip(made, 1);
+        if (made.len == 0)
+            continue;
+        if (step->left && out->len == start)
+            buf_add(out, mark);
+        for (size_t i = 0; i < made.len; i++) {
+            if (made.ptr[i] == ' ')
+                buf_add(out, mark);
+            else
+                buf_add_char(out, made.ptr[i]);
+        }
+        after_space = step->clean && made.ptr[made.len - 1] == ' ';
+    }
+    while (step->clean && out->len - start >= mark.len &&
+           sv_ends(sv_skip(buf_sv(out), start), mark))
+        out->len -= mark.len;
+    return true;
+}
+
+static const struct normalizer_type sentencepiece_type = {"", NULL, sentencepiece_apply, NULL, 0};
+
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
 static const struct normalizer_type types[] = {
@@ -339,6 +379,11 @@ static struct normalizer_step *step_add(struct normalizer *n, const struct norma
 struct normalizer_step *normalizer_add(struct normalizer *n, const char *name)
 {
     return step_add(n, type_find(sv_from(name)));
+}
+
+struct normalizer_step *normalizer_add_sentencepiece(struct normalizer *n)
+{
+    return step_add(n, &sentencepiece_type);
 }
 
 static bool load(struct normalizer *n, const struct js_value *value, struct arena *arena, int depth,

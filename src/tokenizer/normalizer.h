@@ -49,6 +49,8 @@ bool normalizer_load(struct normalizer *n, const struct js_value *value, struct 
 void normalizer_done(struct normalizer *n);
 /* Adds a step by hand. */
 struct normalizer_step *normalizer_add(struct normalizer *n, const char *name);
+/* SentencePiece's own: `left` puts a mark in front, `clean` removes extra spaces, `charsmap` may be empty. */
+struct normalizer_step *normalizer_add_sentencepiece(struct normalizer *n);
 /* Does a step spell bytes as characters? */
 bool normalizer_spells_bytes(const struct normalizer *n);
 /* The normalized text: the input itself when nothing changes, else a copy in the arena. */

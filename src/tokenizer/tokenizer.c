@@ -127,7 +127,10 @@ bool tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t cou
 {
     if (t->remote != NULL)
         return remote_decode(t->remote, ids, count, out, err);
-    decoder_run(&t->decoder, &t->vocab, ids, count, skip_special, out);
+    if (t->sentencepiece != NULL)
+        sentencepiece_decode(t->sentencepiece, &t->vocab, ids, count, skip_special, out);
+    else
+        decoder_run(&t->decoder, &t->vocab, ids, count, skip_special, out);
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include "tokenizer/normalizer.h"
 #include "tokenizer/postprocessor.h"
 #include "tokenizer/pretokenizer.h"
+#include "tokenizer/sentencepiece.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocab.h"
 
@@ -30,7 +31,8 @@ struct tokenizer {
     struct model model;
     struct post_processor post;
     struct decoder decoder;
-    struct scratch_pool *pool; /* changes while the rest is only read */
+    const struct sentencepiece *sentencepiece; /* decodes instead; NULL */
+    struct scratch_pool *pool;                 /* changes while the rest is only read */
 
     bool *named_special;          /* by id: bos, eos, pad ... of the configuration; NULL: none */
     struct sv chat_template;      /* Jinja source; ptr NULL: none */

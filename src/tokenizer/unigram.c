@@ -69,6 +69,11 @@ static void relax(struct unigram_node *nodes, size_t start, size_t end, double s
         nodes[end] = (struct unigram_node){score, (uint32_t)start, id};
 }
 
+static double sum_of(const struct unigram *u, double a, double b)
+{
+    return u->single_precision ? (double)((float)a + (float)b) : a + b;
+}
+
 static void search(const struct unigram *u, struct sv word, struct unigram_node *nodes)
 {
     uint32_t cp;
@@ -87,10 +92,10 @@ static void search(const struct unigram *u, struct sv word, struct unigram_node 
             if (id == TRIE_NONE)
                 continue;
             single = single || i + 1 - at == n;
-            relax(nodes, at, i + 1, nodes[at].score + u->scores[id], id);
+            relax(nodes, at, i + 1, sum_of(u, nodes[at].score, u->scores[id]), id);
         }
         if (!single)
-            relax(nodes, at, at + n, nodes[at].score + u->unknown_score, VOCAB_NONE);
+            relax(nodes, at, at + n, sum_of(u, nodes[at].score, u->unknown_score), VOCAB_NONE);
         at += n;
     }
 }

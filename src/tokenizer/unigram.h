@@ -17,6 +17,7 @@ struct unigram {
     uint32_t unk_id; /* VOCAB_NONE: none */
     uint32_t byte_id[256];
     bool byte_fallback;
+    bool single_precision; /* sums are rounded to 32 bits, as SentencePiece has them */
 };
 
 struct unigram_work {
