@@ -138,25 +138,28 @@ static bool set_model(struct session *s, struct error *err)
     return true;
 }
 
-/* Local files first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
+/* Built-in names, local files and the local hub cache first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
 static bool set_tokenizer(struct session *s, struct error *err)
 {
     const struct config *config = s->config;
+    struct error local;
+    bool missing;
     if (config->skip_tokenizer_init)
         return true;
-    if (file_exists(s->tokenizer_id)) {
-        s->tokenizer = tokenizer_load(s->tokenizer_id, err);
-        if (s->tokenizer == NULL)
-            return error_context(err, "cannot load the tokenizer '%s'", s->tokenizer_id);
-    } else if (dataset_needs_tokenizer(config)) {
+    s->tokenizer = tokenizer_resolve(s->tokenizer_id, TOKENIZER_SERVE, &missing, &local);
+    if (s->tokenizer == NULL && !missing) {
+        *err = local;
+        return error_context(err, "cannot load the tokenizer '%s'", s->tokenizer_id);
+    }
+    if (s->tokenizer == NULL && dataset_needs_tokenizer(config)) {
         if (!session_resolve(s, err))
             return false;
         s->tokenizer = tokenizer_new_remote(s->wire_model, server_post, &s->server, err);
         if (s->tokenizer == NULL)
             return error_context(err,
-                                 "no tokenizer '%s': it is no local path, and the server cannot "
-                                 "tokenize either (name a folder with --tokenizer)",
-                                 s->tokenizer_id);
+                                 "%s, and the server cannot tokenize either (name a folder with "
+                                 "--tokenizer)",
+                                 local.message);
     }
     if (s->tokenizer != NULL)
         note(stderr, "Tokenizer: %s", tokenizer_describe(s->tokenizer));
