@@ -10,6 +10,7 @@
 #include "datasets/media.h"
 #include "json/tree.h"
 #include "json/writer.h"
+#include "tokenizer/chat_template.h"
 
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ struct media_build {
     struct buf media;
     struct buf tmp;
     struct token_ids ids;
+    struct chat_template *template; /* NULL: none */
 };
 
 static bool check(const struct config *config, bool per_line, struct error *err)
@@ -185,13 +187,6 @@ static bool image_request(struct media_build *b, const struct js_value *line, st
 
 /* ---- custom_audio ------------------------------------------------------------------------------------------------- */
 
-static struct sv base_name(struct sv path)
-{
-    while (sv_find(path, '/') < path.len)
-        path = sv_skip(path, sv_find(path, '/') + 1);
-    return path;
-}
-
 static bool read_audio(struct media_build *b, struct sv path, struct request_file *file,
                        struct error *err)
 {
@@ -201,7 +196,6 @@ static bool read_audio(struct media_build *b, struct sv path, struct request_fil
     bool ok = file_read(buf_cstr(&name), &bytes, err);
     if (ok) {
         file->bytes = arena_copy(&b->workload->arena, buf_sv(&bytes));
-        file->name = arena_copy(&b->workload->arena, base_name(path));
         if (!audio_length(buf_sv(&bytes), &file->length_s))
             dataset_notice(b->context, "'%s': no WAV file; its length counts as 0 s", name.ptr);
     }
@@ -252,6 +246,17 @@ static bool audio_output(const struct media_build *b, const struct js_value *lin
     return true;
 }
 
+/* Python counts an upload's prompt, which is not sent, with the chat template around it, whatever the flags say. */
+static void render_for_count(struct media_build *b)
+{
+    if (b->template == NULL)
+        return;
+    buf_reset(&b->tmp);
+    chat_template_render(b->template, SV_LIT("user"), buf_sv(&b->text), true, &b->tmp);
+    buf_reset(&b->text);
+    buf_add(&b->text, buf_sv(&b->tmp));
+}
+
 static bool audio_request(struct media_build *b, const struct js_value *line, struct request *r,
                           struct error *err)
 {
@@ -268,6 +273,7 @@ static bool audio_request(struct media_build *b, const struct js_value *line, st
         base64_add(&b->media, file->bytes);
         buf_add_str(&b->media, "\",\"format\":\"wav\"}}");
     } else {
+        render_for_count(b);
         r->file = file;
     }
     media_set_prompt(b->context->config, b->workload, r, text, buf_sv(&b->media), &b->tmp);
@@ -305,6 +311,10 @@ static bool build(const struct dataset_context *context, struct workload *worklo
 {
     struct media_build b = {.context = context, .workload = workload};
     struct file_map map = {0};
+    struct error ignored;
+    bool present = false;
+    if (context->tokenizer != NULL)
+        b.template = chat_template_of(context->tokenizer, &present, &ignored);
     bool ok = check(context->config, per_line, err) &&
               file_map_open(context->config->dataset_path, &map, err) &&
               read_lines(&b, map.view, err) && make_requests(&b, make, err);
@@ -314,6 +324,7 @@ static bool build(const struct dataset_context *context, struct workload *worklo
     buf_done(&b.media);
     buf_done(&b.tmp);
     token_ids_done(&b.ids);
+    chat_template_free(b.template);
     file_map_close(&map);
     return ok;
 }
