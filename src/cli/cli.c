@@ -7,6 +7,7 @@
 #include "config/dump.h"
 #include "config/options.h"
 #include "mock/mock.h"
+#include "modes/doctor.h"
 #include "modes/serve.h"
 #include "modes/tokenize.h"
 
@@ -152,6 +153,31 @@ static int serve(int argc, char **argv)
     return status;
 }
 
+/* The flags of `serve`, so that it looks at what a run with them would meet. */
+static int doctor(int argc, char **argv)
+{
+    struct config config;
+    struct option_parser parser;
+    struct error err = {0};
+    unsigned failures = 0;
+    int status = 0;
+    config_init(&config);
+    if (!config_parse(&config, argc, argv, &parser, &err)) {
+        status = report(&err);
+    } else if (parser.help != OPTION_HELP_NONE) {
+        status = print_help(OPTION_HELP_TOPIC, "server");
+    } else if (parser.version) {
+        printf("vllm-bench %s\n", VB_VERSION);
+    } else if (!config_check(&config, &err)) {
+        status = report(&err);
+    } else {
+        doctor_run(&config, &failures);
+        status = failures > 0 ? 1 : 0;
+    }
+    config_done(&config);
+    return status;
+}
+
 static int help(int argc, char **argv)
 {
     const char *topic = argc > 0 ? argv[0] : "";
@@ -204,9 +230,7 @@ int cli_main(int argc, char **argv)
     case COMMAND_TOKENIZE:
         return finish(tokenize_run(argc - first, argv + first, &err) ? 0 : report(&err));
     case COMMAND_DOCTOR:
-        error_set(&err, E_USAGE,
-                  "the command 'doctor' is not supported by this version of vllm-bench");
-        return report(&err);
+        return finish(doctor(argc - first, argv + first));
     case COMMAND_GENERATE:
         return finish(generate(argc - first, argv + first));
     case COMMAND_HELP:

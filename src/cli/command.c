@@ -97,7 +97,7 @@ static void usage(struct buf *out)
         "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
         "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
         "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
-        "       vllm-bench doctor [FLAG ...]         what is wrong with a server or this machine\n"
+        "       vllm-bench doctor [FLAG ...]         checks a server and this machine\n"
         "       vllm-bench help [COMMAND|GROUP|WORD]\n");
 }
 
