@@ -1,0 +1,193 @@
+"""Sweeps, repeated runs, gates, comparison, time-bounded runs, conversations: the modes, against the mock server."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Folder, Mock, holds, near, same
+
+FLAGS = ["--custom-output-len", "1"]  # without a tokenizer one token is asked for
+
+
+def run_in(folder, port, *flags, n=8):
+    return harness.run(*folder.custom(port, n), *FLAGS, "--result-dir", folder("out"), *flags)
+
+
+def lines_of(run, title):
+    """The lines of a printed table behind its title."""
+    lines = run.out.splitlines()
+    starts = [i for i, line in enumerate(lines) if line.strip("= -") == title]
+    holds(starts, "no table '%s'" % title, run)
+    return lines[starts[-1] + 1:]
+
+
+# ---- sweeps ----------------------------------------------------------------------------------------------------------
+
+def test_a_sweep_finds_the_knee_where_the_server_has_it():
+    """Four requests at a time, 20 ms each: 50 req/s a slot up to 4, then no more."""
+    with Folder(64) as folder, Mock("--ttft", "20", "--max-batch", "4") as mock:
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,2,4,8", "--sweep-num-prompts-factor", "8",
+                     "--save-result", "--result-filename", "s.json")
+        same(run.status, 0, "exit", run)
+        rate = {v: folder.json("out", "s-concurrency%d.json" % v)["request_throughput"] for v in (1, 2, 4, 8)}
+        for v, want in ((1, 50), (2, 100), (4, 200), (8, 200)):
+            near(rate[v], want, want * 0.15, "throughput at %d" % v, run)
+        result = folder.json("out", "s-sweep.json")
+        same([p["max_concurrency"] for p in result["points"]], [1, 2, 4, 8], "points")
+        same([p["result"]["completed"] for p in result["points"]], [8, 16, 32, 64], "requests of the points")
+        holds(result["best"]["max_concurrency"] in (4, 8), "best point", result["best"])
+        csv = folder.read("out", "s-sweep.csv").splitlines()
+        same(len(csv), 5, "lines of the CSV")
+        same(csv[0].split(",")[:3], ["max_concurrency", "duration", "completed"], "its head")
+        table = lines_of(run, "Sweep Summary")
+        same([line.split()[0] for line in table[2:6]], ["concurrency=%d" % v for v in (1, 2, 4, 8)], "rows", run)
+        near(float(table[2].split()[1]), rate[1], 0.01, "Req/s of the first row", run)
+
+
+def test_a_rate_sweep_shows_the_percentiles_asked_for_and_resets_the_cache():
+    seen = []
+
+    def script(index):
+        return [harness.stream(("a", "b", "c", "d"))]
+
+    with Folder() as folder, harness.RawServer(script) as server:
+        run = run_in(folder, server.port, "--sweep-request-rate", "200,inf", "--sweep-summary-percentiles", "95,50",
+                     "--reset-prefix-cache", n=4)
+        same(run.status, 0, "exit", run)
+        seen = [head.split(b" ")[1] for _, head, _ in server.requests]
+        same([i for i, path in enumerate(seen) if path == b"/reset_prefix_cache"], [0, 5], "cache resets", run)
+        head = lines_of(run, "Sweep Summary")[0]
+        holds("P95 TTFT(ms) P95 TPOT(ms)" in head and head.count("P50") == 2, "columns", head)
+        same(folder.names(), [], "files without --save-result")
+
+
+def test_a_server_that_cannot_reset_its_cache_ends_the_sweep():
+    def script(index):
+        return [b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"]
+
+    with Folder() as folder, harness.RawServer(script) as server:
+        run = run_in(folder, server.port, "--sweep-max-concurrency", "1,2", "--reset-prefix-cache")
+        same(run.status, 1, "exit", run)
+        holds("VLLM_SERVER_DEV_MODE" in run.err, "the hint", run)
+        same(len(server.requests), 1, "requests", run)
+
+
+def test_a_sweep_that_appends_writes_every_point():
+    with Folder() as folder, Mock("--ttft", "1", "--itl", "1") as mock:
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,2", "--append-result", "--result-filename", "a.json")
+        same(run.status, 0, "exit", run)
+        points = [json.loads(line) for line in folder.read("out", "a.json").splitlines()]
+        same([p["max_concurrency"] for p in points], [1, 2], "lines")
+
+
+def test_a_resumed_sweep_measures_only_what_is_missing():
+    with Folder() as folder, Mock("--ttft", "1", "--itl", "1", "--truth") as mock:
+        sweep = ["--save-result", "--resume"]
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,2", *sweep)
+        same((run.status, len(mock.truth())), (0, 16), "a first sweep", run)
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,2,4", *sweep)
+        same((run.status, len(mock.truth())), (0, 24), "one point more", run)
+        same(run.out.count("Measured before"), 2, "points taken over", run)
+        same(len([line for line in lines_of(run, "Sweep Summary") if line.startswith("concurrency=")]), 3, "rows", run)
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,2", *sweep, "--top-p", "0.9")
+        same((run.status, len(mock.truth())), (0, 40), "other settings", run)
+
+
+def test_an_interrupted_sweep_keeps_what_it_has():
+    with Folder(40) as folder, Mock("--ttft", "20", "--itl", "1") as mock:
+        argv = folder.custom(mock.port, 20) + FLAGS + ["--result-dir", folder("out"), "--save-result",
+                                                      "--result-filename", "s.json",
+                                                      "--sweep-max-concurrency", "20,1,2"]
+        process = subprocess.Popen([harness.program()] + argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=harness.clean_env())
+        until = time.time() + harness.PATIENCE_S
+        while not os.path.exists(folder("out", "s-concurrency20.json")) and time.time() < until:
+            time.sleep(0.01)
+        time.sleep(0.15)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=harness.PATIENCE_S)
+        run = harness.Run(process.returncode, out.decode(), err.decode(), None, "")
+        same(run.status, 130, "exit", run)
+        result = folder.json("out", "s-sweep.json")
+        same(result["interrupted"], True, "the mark", run)
+        same(result["points"][0]["result"]["completed"], 20, "the first point", run)
+        same(result["points"][2]["result"], None, "the last point", run)
+        same(folder.json("out", "s-concurrency1.json")["interrupted"], True, "the point that was cut", run)
+        holds("Sweep Summary" in run.out, "the table", run)
+
+
+# ---- repeated runs ---------------------------------------------------------------------------------------------------
+
+def test_repeated_runs_are_saved_and_summed_up():
+    with Folder() as folder, Mock("--ttft", "5", "--itl", "1") as mock:
+        run = run_in(folder, mock.port, "--num-runs", "3", "--save-result", "--result-filename", "r.json",
+                     "--metric-percentiles", "50")
+        same(run.status, 0, "exit", run)
+        same(folder.names("out"), ["r-run1.json", "r-run2.json", "r-run3.json", "r-runs.csv", "r-runs.json"], "files")
+        runs = [folder.json("out", "r-run%d.json" % i) for i in (1, 2, 3)]
+        total = folder.json("out", "r-runs.json")
+        x = [r["request_throughput"] for r in runs]
+        mean = sum(x) / 3
+        s = total["statistics"]["request_throughput"]
+        near(s["mean"], mean, 1e-9 * mean, "mean")
+        near(s["std"], (sum((v - mean) ** 2 for v in x) / 3) ** 0.5, 1e-6 * mean, "std")
+        same((s["min"], s["max"], s["runs"]), (min(x), max(x), 3), "range")
+        # t(0.975, 2) = 4.302653
+        half = 4.302653 * (sum((v - mean) ** 2 for v in x) / 2) ** 0.5 / 3 ** 0.5
+        near(s["ci95"][1], mean + half, 1e-5 * mean, "interval")
+        same(total["request_throughput"], s["mean"], "the mean under the usual key")
+        same([r["seed"] for r in runs], ["0", "1", "2"], "each run has a seed of its own")
+        table = lines_of(run, "Multi-Run Summary (3 runs)")
+        p99 = [line for line in table if line.startswith("P99 TTFT")]
+        same(p99[0].split()[3:], ["-"] * 4, "a percentile not asked for", run)
+        holds("Throughput CV:" in run.out and "95% Confidence Intervals" in run.out, "the rest", run)
+
+
+def test_seeds_stay_when_the_cache_is_reset():
+    with Folder() as folder, Mock("--ttft", "1", "--itl", "1") as mock:
+        run = run_in(folder, mock.port, "--num-runs", "2", "--reset-prefix-cache", "--save-result",
+                     "--result-filename", "r.json")
+        same(run.status, 0, "exit", run)
+        same([folder.json("out", "r-run%d.json" % i)["seed"] for i in (1, 2)], ["0", "0"], "seeds")
+
+
+# ---- gates -----------------------------------------------------------------------------------------------------------
+
+def test_gates_decide_the_exit_status():
+    with Folder() as folder, Mock("--ttft", "20", "--itl", "1") as mock:
+        for flags, status, words in ((["--fail-if", "mean_ttft_ms>10000"], 0, ""),
+                                     (["--fail-if", "p99_ttft_ms > 5"], 3, "--fail-if 'p99_ttft_ms > 5': it is "),
+                                     (["--fail-if", "completed<9", "failed>0"], 3, "completed<9"),
+                                     (["--fail-if", "no_such_key>1"], 3, "has no 'no_such_key'"),
+                                     (["--fail-if", "request_goodput<1"], 3, "no number"),
+                                     (["--fail-if", "client.reconnects>=0"], 3, "client.reconnects>=0"),
+                                     (["--max-failures", "0"], 0, "")):
+            run = run_in(folder, mock.port, *flags)
+            same(run.status, status, "exit with %s" % flags, run)
+            holds(words in run.err, "words %r" % words, run)
+
+
+def test_failures_are_counted_or_taken_as_a_share():
+    with Folder() as folder:
+        for flags, status in (("1", 3), ("2", 0), ("24%", 3), ("25%", 0)):
+            def script(index):
+                if index in (1, 2):
+                    return [b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"]
+                return [harness.stream()]
+            with harness.RawServer(script) as server:
+                run = run_in(folder, server.port, "--max-failures", flags, "--max-concurrency", "1")
+                same(run.status, status, "exit with --max-failures " + flags, run)
+
+
+def test_a_gate_of_one_point_fails_the_sweep_after_all_points():
+    with Folder() as folder, Mock("--ttft", "5", "--itl", "1") as mock:
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,8", "--fail-if", "max_concurrency<4")
+        same(run.status, 3, "exit", run)
+        holds("at concurrency=1" in run.err, "the point", run)
+        same(len([line for line in lines_of(run, "Sweep Summary") if line.startswith("concurrency=")]), 2, "rows", run)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
