@@ -26,8 +26,7 @@ static bool set_list(const struct option_call *call, item_check_fn *good, const 
             return error_set(err, E_USAGE, "more than %d values were given", LIST_MAX);
         if (!num_parse_double(part, &items[count]) || !good(items[count]))
             return error_set(err, E_USAGE, "'" SV_FMT "' in '%s' is not %s; e.g. --%s %s",
-                             SV_ARG(part), call->value, what, call->row->name,
-                             call->row->example);
+                             SV_ARG(part), call->value, what, call->row->name, call->row->example);
         count++;
     }
     list->items = items;
@@ -172,7 +171,8 @@ static bool check_profile(const struct config *config, struct error *err)
 {
     if (config->profile_batch_threshold > 0 && !config->profile)
         return error_set(err, E_CONFIG, "--profile-batch-threshold: needs --profile");
-    if (config->profile_duration_ns != CONFIG_PROFILE_DURATION_NS && config->profile_batch_threshold == 0)
+    if (config->profile_duration_ns != CONFIG_PROFILE_DURATION_NS &&
+        config->profile_batch_threshold == 0)
         return error_set(err, E_CONFIG, "--profile-duration: needs --profile-batch-threshold");
     return true;
 }
@@ -183,7 +183,8 @@ static bool check_multi_turn_data(const struct config *config, struct error *err
     bool random = is(config->dataset_name, "random");
     if (!random && !is(config->dataset_name, "sharegpt"))
         return error_set(err, E_CONFIG,
-                         "--multi-turn: does not go with --dataset-name %s; use random or sharegpt",
+                         "--multi-turn: does not go with --dataset-name %s; use random or "
+                         "sharegpt",
                          config->dataset_name);
     if (shared > 0 && !random)
         return error_set(err, E_CONFIG,
@@ -195,8 +196,8 @@ static bool check_multi_turn_data(const struct config *config, struct error *err
                          "--multi-turn-prefix-conversation-ratio: together they must be below 1");
     if (!random && config->multi_turn.max_turns == 1)
         return error_set(err, E_CONFIG,
-                         "--multi-turn-max-turns: '1' leaves no conversation; with sharegpt it is 0 "
-                         "(no limit) or 2 and more");
+                         "--multi-turn-max-turns: '1' leaves no conversation; with sharegpt it is "
+                         "0 (no limit) or 2 and more");
     return true;
 }
 
@@ -216,9 +217,7 @@ static bool check_multi_turn(struct config *config, struct error *err)
         if (mt->max_turns == 0)
             mt->max_turns = mt->num_turns;
         if (mt->min_turns == 0)
-            mt->min_turns = mt->max_turns == mt->num_turns || mt->max_turns < mt->num_turns
-                                ? mt->max_turns
-                                : mt->num_turns;
+            mt->min_turns = mt->max_turns < mt->num_turns ? mt->max_turns : mt->num_turns;
         if (mt->min_turns > mt->max_turns)
             return error_set(err, E_CONFIG,
                              "--multi-turn-min-turns: '%llu' is above the most turns, %llu",

@@ -7,8 +7,13 @@
 #include "config/config.h"
 #include "config/options.h"
 
-option_set_fn set_concurrency_list, set_rate_list, set_percentile_list, set_compare_file, set_share,
-    set_max_failures, set_fail_if;
+bool set_concurrency_list(const struct option_call *call, struct error *err);
+bool set_rate_list(const struct option_call *call, struct error *err);
+bool set_percentile_list(const struct option_call *call, struct error *err);
+bool set_compare_file(const struct option_call *call, struct error *err);
+bool set_share(const struct option_call *call, struct error *err);
+bool set_max_failures(const struct option_call *call, struct error *err);
+bool set_fail_if(const struct option_call *call, struct error *err);
 
 bool config_check_modes(struct config *config, struct error *err);
 

@@ -11,11 +11,11 @@
 static bool is_left_out(const char *name)
 {
     static const char *const names[] = {
-        "save-result",  "append-result",  "result-dir",       "result-filename",
-        "disable-tqdm", "dry-run",        "save-workload",    "resume",
-        "num-runs",     "compare-junit",  "compare-markdown", "request-id-prefix",
-        "config",       "save-config",    "dump-config",      "ready-check-timeout-sec",
-        "label",        "plot-timeline",  "plot-dataset-stats"};
+        "save-result",  "append-result", "result-dir",        "result-filename",
+        "disable-tqdm", "dry-run",       "save-workload",     "resume",
+        "num-runs",     "compare-junit", "compare-markdown",  "request-id-prefix",
+        "config",       "save-config",   "dump-config",       "ready-check-timeout-sec",
+        "label",        "plot-timeline", "plot-dataset-stats"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -50,8 +50,7 @@ static void add_row(struct buf *out, const struct config *config, const struct o
     case OPTION_U64:
     case OPTION_DURATION_S:
     case OPTION_DURATION_MS:
-        buf_add_fmt(out, "%llu",
-                    (unsigned long long)*(const uint64_t *)(const void *)field);
+        buf_add_fmt(out, "%llu", (unsigned long long)*(const uint64_t *)(const void *)field);
         break;
     case OPTION_I64:
         buf_add_fmt(out, "%lld", (long long)*(const int64_t *)(const void *)field);

@@ -217,8 +217,8 @@ static void test_figure(const struct side *a, const struct side *b, size_t k, si
                         struct compare_test *t)
 {
     *t = (struct compare_test){.least = LEAST_REQUESTS};
-    size_t requests = a->samples->requests < b->samples->requests ? a->samples->requests
-                                                                  : b->samples->requests;
+    size_t requests =
+        a->samples->requests < b->samples->requests ? a->samples->requests : b->samples->requests;
     size_t values = a->samples->series[k].count < b->samples->series[k].count
                         ? a->samples->series[k].count
                         : b->samples->series[k].count;
@@ -293,9 +293,11 @@ void compare_runs(const double *a, size_t a_count, const double *b, size_t b_cou
     double var_a = relative_error2(a, a_count, mean_a);
     double var_b = relative_error2(b, b_count, mean_b);
     double sum = var_a + var_b;
-    double df = sum > 0.0 ? sum * sum / (var_a * var_a / (double)(a_count - 1) +
-                                         var_b * var_b / (double)(b_count - 1))
-                          : (double)(a_count + b_count - 2);
+    double df =
+        sum > 0.0
+            ? sum * sum /
+                  (var_a * var_a / (double)(a_count - 1) + var_b * var_b / (double)(b_count - 1))
+            : (double)(a_count + b_count - 2);
     t->unit_var = var_a * (double)a_count + var_b * (double)b_count;
     fill(t, log(mean_b / mean_a), sqrt(sum), df);
 }

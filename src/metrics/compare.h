@@ -50,7 +50,8 @@ struct compare_test {
     double change;    /* b / a - 1 */
     double low;       /* 95 % interval of it, by itself */
     double high;
-    double p;        /* of such a change between equal runs; after compare_adjust for the whole comparison */
+    double
+        p; /* of such a change between equal runs; after compare_adjust for the whole comparison */
     double unit_var; /* of log(b / a), per request (or run) on each side */
     double freedom;  /* degrees of freedom of the standard error, per request (or run) */
     double df;       /* those of this test */

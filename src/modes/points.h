@@ -14,12 +14,12 @@
 struct points;
 
 struct point {
-    struct config config;  /* of this run; borrows from the base */
-    const char *banner;    /* printed above it; NULL: none */
-    const char *label;     /* "concurrency=4"; NULL: the only run */
-    const char *path;      /* where it was saved; NULL: it was not */
+    struct config config; /* of this run; borrows from the base */
+    const char *banner;   /* printed above it; NULL: none */
+    const char *label;    /* "concurrency=4"; NULL: the only run */
+    const char *path;     /* where it was saved; NULL: it was not */
     const struct js_value *result;
-    bool reused;           /* taken from a file, --resume */
+    bool reused; /* taken from a file, --resume */
     bool interrupted;
 };
 
@@ -34,10 +34,10 @@ struct points {
     struct point *items;
     size_t count;
     size_t cap;
-    time_t date;      /* of all; 0: each its own */
-    bool parts;       /* more than one run belongs together: results carry a hash of their settings */
+    time_t date; /* of all; 0: each its own */
+    bool parts;  /* more than one run belongs together: results carry a hash of their settings */
     bool failed;
-    bool stopped;     /* no further run was begun */
+    bool stopped; /* no further run was begun */
     struct error gravest;
 };
 

@@ -183,8 +183,7 @@ void multi_run_table(const struct multi_run *m, struct buf *out)
     table_title(out, "", '=', WIDTH);
     collect(m, "request_throughput", &s);
     if (s.mean > 0.0)
-        buf_add_fmt(out, "Throughput CV: %.1f%% (lower = more stable across runs)\n",
-                    100.0 * s.cv);
+        buf_add_fmt(out, "Throughput CV: %.1f%% (lower = more stable across runs)\n", 100.0 * s.cv);
     add_steady(m, out);
     if (n > 1)
         add_intervals(m, out);

@@ -13,7 +13,9 @@
 #include "base/rng.h"
 #include "metrics/compare.h"
 
-typedef struct compare_test table[COMPARE_SERIES_COUNT][COMPARE_STAT_COUNT];
+struct table {
+    struct compare_test at[COMPARE_SERIES_COUNT][COMPARE_STAT_COUNT];
+};
 
 enum { GAPS = 4, RESAMPLES = 200 };
 
@@ -36,7 +38,7 @@ static void simulate(struct compare_samples *s, struct pcg64 *g, size_t requests
     }
 }
 
-static void run_pair(struct pcg64 *g, size_t requests, double scale, table tests)
+static void run_pair(struct pcg64 *g, size_t requests, double scale, struct table *tests)
 {
     struct compare_samples a;
     struct compare_samples b;
@@ -44,21 +46,21 @@ static void run_pair(struct pcg64 *g, size_t requests, double scale, table tests
     size_t n = 0;
     simulate(&a, g, requests, 1.0);
     simulate(&b, g, requests, scale);
-    compare_requests(&a, &b, RESAMPLES, tests);
+    compare_requests(&a, &b, RESAMPLES, tests->at);
     for (size_t k = 0; k < COMPARE_SERIES_COUNT; k++)
         for (size_t j = 0; j < COMPARE_STAT_COUNT; j++)
-            all[n++] = &tests[k][j];
+            all[n++] = &tests->at[k][j];
     compare_adjust(all, n);
     compare_samples_done(&a);
     compare_samples_done(&b);
 }
 
 /* Any figure that differs is an alarm. */
-static bool alarm_in(table tests)
+static bool alarm_in(const struct table *tests)
 {
     for (size_t k = 0; k < COMPARE_SERIES_COUNT; k++)
         for (size_t j = 0; j < COMPARE_STAT_COUNT; j++) {
-            enum compare_verdict v = compare_judge(&tests[k][j], 0.05);
+            enum compare_verdict v = compare_judge(&tests->at[k][j], 0.05);
             if (v == COMPARE_HIGHER || v == COMPARE_LOWER)
                 return true;
         }
@@ -71,9 +73,9 @@ static size_t false_alarms(size_t requests, size_t pairs)
     size_t alarms = 0;
     pcg64_seed(&g, requests);
     for (size_t i = 0; i < pairs; i++) {
-        table tests;
-        run_pair(&g, requests, 1.0, tests);
-        alarms += alarm_in(tests);
+        struct table tests;
+        run_pair(&g, requests, 1.0, &tests);
+        alarms += alarm_in(&tests);
     }
     return alarms;
 }
@@ -97,15 +99,15 @@ static void test_equal_runs_raise_at_most_5_percent_false_alarms(void **state)
 static void check_power(enum compare_series series, enum compare_stat stat, size_t trials)
 {
     struct pcg64 g;
-    table tests;
+    struct table tests;
     size_t found = 0;
     pcg64_seed(&g, 3);
-    run_pair(&g, 400, 1.0, tests);
-    size_t needed = compare_needed(&tests[series][stat], 0.05, 12);
+    run_pair(&g, 400, 1.0, &tests);
+    size_t needed = compare_needed(&tests.at[series][stat], 0.05, 12);
     assert_in_range(needed, 100, 20000);
     for (size_t i = 0; i < trials; i++) {
-        run_pair(&g, needed, 1.05, tests);
-        found += compare_judge(&tests[series][stat], 0.05) == COMPARE_HIGHER;
+        run_pair(&g, needed, 1.05, &tests);
+        found += compare_judge(&tests.at[series][stat], 0.05) == COMPARE_HIGHER;
     }
     print_message("# %zu requests: %zu of %zu shifts found\n", needed, found, trials);
     /* three standard errors of the share below 0.9 */
@@ -131,9 +133,9 @@ static void test_intervals_of_the_change_cover_93_to_97(void **state)
     size_t covered = 0;
     pcg64_seed(&g, 11);
     for (size_t i = 0; i < trials; i++) {
-        table tests;
-        run_pair(&g, 100, 1.1, tests);
-        const struct compare_test *t = &tests[COMPARE_E2EL][COMPARE_MEAN];
+        struct table tests;
+        run_pair(&g, 100, 1.1, &tests);
+        const struct compare_test *t = &tests.at[COMPARE_E2EL][COMPARE_MEAN];
         covered += t->low <= 0.1 && 0.1 <= t->high;
     }
     if (covered * 100 < trials * 93 || covered * 100 > trials * 97)
@@ -144,18 +146,19 @@ static void test_too_few_values_for_a_p99_give_a_reason_and_no_number(void **sta
 {
     (void)state;
     struct pcg64 g;
-    table tests;
+    struct table tests;
     pcg64_seed(&g, 5);
-    run_pair(&g, 367, 1.0, tests);
-    assert_false(tests[COMPARE_E2EL][COMPARE_P99].available);
-    assert_string_equal(tests[COMPARE_E2EL][COMPARE_P99].reason,
+    run_pair(&g, 367, 1.0, &tests);
+    assert_false(tests.at[COMPARE_E2EL][COMPARE_P99].available);
+    assert_string_equal(tests.at[COMPARE_E2EL][COMPARE_P99].reason,
                         "a p99 needs 368 values a run, there are 367");
-    assert_int_equal(compare_judge(&tests[COMPARE_E2EL][COMPARE_P99], 0.05), COMPARE_INCONCLUSIVE);
-    assert_int_equal(compare_needed(&tests[COMPARE_E2EL][COMPARE_P99], 0.05, 12), 368);
-    assert_true(tests[COMPARE_E2EL][COMPARE_MEAN].available);
-    run_pair(&g, 29, 1.0, tests);
-    assert_false(tests[COMPARE_E2EL][COMPARE_MEAN].available);
-    assert_string_equal(tests[COMPARE_E2EL][COMPARE_MEAN].reason,
+    assert_int_equal(compare_judge(&tests.at[COMPARE_E2EL][COMPARE_P99], 0.05),
+                     COMPARE_INCONCLUSIVE);
+    assert_int_equal(compare_needed(&tests.at[COMPARE_E2EL][COMPARE_P99], 0.05, 12), 368);
+    assert_true(tests.at[COMPARE_E2EL][COMPARE_MEAN].available);
+    run_pair(&g, 29, 1.0, &tests);
+    assert_false(tests.at[COMPARE_E2EL][COMPARE_MEAN].available);
+    assert_string_equal(tests.at[COMPARE_E2EL][COMPARE_MEAN].reason,
                         "needs 30 requests a run, there are 29");
 }
 
@@ -214,16 +217,16 @@ static void test_the_change_is_that_of_the_figures(void **state)
     (void)state;
     struct compare_samples a = {.requests = 40};
     struct compare_samples b = {.requests = 40};
-    table tests;
+    struct table tests;
     for (size_t i = 0; i < 40; i++) {
         compare_samples_add(&a, COMPARE_E2EL, i, (double)(i + 1));
         compare_samples_add(&b, COMPARE_E2EL, i, 2.0 * (double)(i + 1));
     }
-    compare_requests(&a, &b, 0, tests);
-    assert_true(fabs(tests[COMPARE_E2EL][COMPARE_MEAN].change - 1.0) < 1e-9);
-    assert_true(fabs(tests[COMPARE_E2EL][COMPARE_MEDIAN].change - 1.0) < 1e-9);
-    assert_false(tests[COMPARE_TTFT][COMPARE_MEAN].available);
-    assert_string_equal(tests[COMPARE_TTFT][COMPARE_MEAN].reason, "no values");
+    compare_requests(&a, &b, 0, tests.at);
+    assert_true(fabs(tests.at[COMPARE_E2EL][COMPARE_MEAN].change - 1.0) < 1e-9);
+    assert_true(fabs(tests.at[COMPARE_E2EL][COMPARE_MEDIAN].change - 1.0) < 1e-9);
+    assert_false(tests.at[COMPARE_TTFT][COMPARE_MEAN].available);
+    assert_string_equal(tests.at[COMPARE_TTFT][COMPARE_MEAN].reason, "no values");
     compare_samples_done(&a);
     compare_samples_done(&b);
 }
