@@ -153,6 +153,13 @@ static int serve(int argc, char **argv)
     return status;
 }
 
+static int print_doctor_help(void)
+{
+    struct buf text = {0};
+    command_help_doctor(&text, option_help_width());
+    return print_text(&text);
+}
+
 /* The flags of `serve`, so that it looks at what a run with them would meet. */
 static int doctor(int argc, char **argv)
 {
@@ -165,7 +172,7 @@ static int doctor(int argc, char **argv)
     if (!config_parse(&config, argc, argv, &parser, &err)) {
         status = report(&err);
     } else if (parser.help != OPTION_HELP_NONE) {
-        status = print_help(OPTION_HELP_TOPIC, "server");
+        status = print_doctor_help();
     } else if (parser.version) {
         printf("vllm-bench %s\n", VB_VERSION);
     } else if (!config_check(&config, &err)) {
@@ -186,6 +193,9 @@ static int help(int argc, char **argv)
         char flag[] = "--help";
         char *words[] = {word, flag, NULL};
         return mock_main(2, words);
+    }
+    if (argc > 0 && strcmp(topic, "doctor") == 0) {
+        return print_doctor_help();
     }
     bool all = argc == 0 || strcmp(topic, "serve") == 0 || strcmp(topic, "bench") == 0;
     return print_help(all ? OPTION_HELP_FULL : OPTION_HELP_TOPIC, topic);

@@ -92,13 +92,12 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
 
 static void usage(struct buf *out)
 {
-    buf_add_str(
-        out,
-        "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
-        "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
-        "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
-        "       vllm-bench doctor [FLAG ...]         checks a server and this machine\n"
-        "       vllm-bench help [COMMAND|GROUP|WORD]\n");
+    buf_add_str(out,
+                "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
+                "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
+                "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
+                "       vllm-bench doctor [FLAG ...]         checks a server and this machine\n"
+                "       vllm-bench help [COMMAND|GROUP|WORD]\n");
 }
 
 void command_help_short(struct buf *out, unsigned width)
@@ -133,6 +132,19 @@ void command_help_full(struct buf *out, unsigned width)
                      "VLLM_BENCH_NAME, as VLLM_BENCH_NUM_PROMPTS=200.\n"
                      "Exit status: 0 done, 1 failed or no request completed, 2 usage, 3 a gate is\n"
                      "not met, 130 interrupted.\n");
+}
+
+void command_help_doctor(struct buf *out, unsigned width)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    buf_add_str(out,
+                "usage: vllm-bench doctor [FLAG ...]\n\n"
+                "Looks at the way to the server, at what the server answers, and at this machine;\n"
+                "says what to mend. It takes the flags of serve and judges by them: give those of\n"
+                "the run that is to come. Nothing is changed; one short request is sent.\n"
+                "Exit status: 0 nothing failed, 1 something did, 2 usage.\n");
+    option_help_topic(out, rows, count, width, "server");
 }
 
 bool command_help_topic(struct buf *out, unsigned width, const char *topic, struct error *err)

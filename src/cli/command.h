@@ -31,6 +31,7 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
  * when there are none). */
 void command_help_short(struct buf *out, unsigned width);
 void command_help_full(struct buf *out, unsigned width);
+void command_help_doctor(struct buf *out, unsigned width);
 bool command_help_topic(struct buf *out, unsigned width, const char *topic, struct error *err);
 
 #endif

@@ -257,10 +257,26 @@ static bool start_mock(struct doctor *d, pid_t *pid)
     return true;
 }
 
-static void check_server(struct doctor *d)
+/* As serve would open it; what only the tokenizer lacks does not end the examination. */
+static bool open_session(struct doctor *d, bool *has_tokenizer)
 {
     struct error err = {0};
+    *has_tokenizer = true;
+    if (session_open(&d->session, d->config, &err) && session_resolve(&d->session, &err))
+        return true;
+    doctor_fail(d, "tokenizer",
+                "--tokenizer DIR, or --skip-tokenizer-init with data that needs none", "%s",
+                err.message);
+    session_close(&d->session);
+    d->config->skip_tokenizer_init = true;
+    *has_tokenizer = false;
+    return session_open(&d->session, d->config, &err) && session_resolve(&d->session, &err);
+}
+
+static void check_server(struct doctor *d)
+{
     int64_t prompt_tokens = -1;
+    bool has_tokenizer;
     if (!doctor_check_way(d))
         return;
     unsigned before = d->failed;
@@ -269,12 +285,11 @@ static void check_server(struct doctor *d)
     d->session = (struct session){.config = d->config};
     if (d->failed > before && d->config->model == NULL)
         return; /* without a model nothing can be asked */
-    if (!session_open(&d->session, d->config, &err) || !session_resolve(&d->session, &err)) {
-        doctor_fail(d, "tokenizer", NULL, "%s", err.message);
+    if (!open_session(d, &has_tokenizer))
         return;
-    }
     doctor_check_stream(d, &prompt_tokens);
-    check_tokens(d, prompt_tokens);
+    if (has_tokenizer)
+        check_tokens(d, prompt_tokens);
 }
 
 void doctor_run(struct config *config, unsigned *failures)

@@ -108,7 +108,8 @@ REFUSALS = [
     (["bench"], ["bench", "serve"]),
     (["bench", "latency"], ["'bench latency'"]),
     (["compare", "a", "b"], ["'compare'", "not supported"]),
-    (["doctor"], ["'doctor'", "not supported"]),
+    (["docter"], ["'docter'", "'doctor'"]),
+    (["doctor", "--prot", "1"], ["--prot", "'--port'"]),
     (["--help=quux"], ["'quux'", "traffic"]),
     (["help", "quux"], ["'quux'", "traffic"]),
 ]
@@ -176,7 +177,7 @@ def check_help():
     for words, part in [(["--help"], "--steady-state-threshold"), (["-h"], "Examples:"),
                         (["serve", "--help"], "--steady-state-threshold"),
                         (["bench", "serve", "-h"], "Examples:"), (["help"], "--top-p"),
-                        (["help", "serve"], "--top-p"), (["help", "sampling"], "--top-p"),
+                        (["help", "serve"], "--top-p"), (["help", "doctor"], "--base-url"), (["help", "sampling"], "--top-p"),
                         (["--help=sampling"], "--top-p"), (["--help=percentile"], "--metric-"),
                         (["--model", "x", "--help", "--nonsense"], "usage:")]:
         done = run(words)
