@@ -31,6 +31,9 @@ void added_sort(struct added_set *set)
 {
     if (set->count > 0)
         qsort(set->items, set->count, sizeof(*set->items), compare);
+    set->only_start = -1;
+    if (set->count > 0 && set->items[0].content.ptr[0] == set->items[set->count - 1].content.ptr[0])
+        set->only_start = (unsigned char)set->items[0].content.ptr[0];
 }
 
 void added_done(struct added_set *set)
@@ -115,8 +118,14 @@ bool added_find(const struct added_set *set, struct sv text, size_t *from, size_
     if (set->count == 0)
         return false;
     for (size_t at = *from; at < text.len; at++) {
-        if (!set->starts[(unsigned char)text.ptr[at]])
+        if (set->only_start >= 0) {
+            const char *hit = memchr(text.ptr + at, set->only_start, text.len - at);
+            if (hit == NULL)
+                return false;
+            at = (size_t)(hit - text.ptr);
+        } else if (!set->starts[(unsigned char)text.ptr[at]]) {
             continue;
+        }
         const struct added_token *token = longest_at(set, text, at);
         if (token == NULL)
             continue;

@@ -22,6 +22,7 @@ struct added_set {
     size_t count;
     size_t cap;
     bool starts[256]; /* some token starts with this byte */
+    int only_start;   /* the one byte that all start with, or -1 */
 };
 
 void added_add(struct added_set *set, struct added_token token);

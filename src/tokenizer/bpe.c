@@ -25,6 +25,9 @@ enum {
     ID_BITS = 21,
 };
 
+#define ID_MASK  (((uint32_t)1 << ID_BITS) - 1)
+#define TAG_MASK (~ID_MASK)
+
 /* A word and its ids, one cache line. */
 struct bpe_cached {
     union {
@@ -35,52 +38,78 @@ struct bpe_cached {
     uint32_t ids[CACHE_IDS];
 };
 
-static uint64_t pair_key(uint32_t left, uint32_t right)
+static uint64_t pair_hash(uint32_t left, uint32_t right)
 {
-    return (uint64_t)left << ID_BITS | right;
+    return ((uint64_t)left << ID_BITS | right) * 0x9E3779B97F4A7C15u;
 }
 
-static size_t pair_place(const struct bpe *bpe, uint64_t key)
+/* Bits of the hash that do not choose the slot. */
+static uint32_t tag_of(uint64_t hash)
 {
-    return (size_t)(key * 0x9E3779B97F4A7C15u >> bpe->pair_shift);
+    return (uint32_t)(hash >> 20 & 0x7FF) << ID_BITS;
 }
 
 /* What left and right make, or VOCAB_NONE. */
-static uint32_t pair_find(const struct bpe *bpe, uint32_t left, uint32_t right)
+static inline uint32_t pair_find(const struct bpe *bpe, uint32_t left, uint32_t right)
 {
-    uint64_t key = pair_key(left, right);
+    uint64_t hash = pair_hash(left, right);
+    uint32_t tag = tag_of(hash);
     size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
-    for (size_t at = pair_place(bpe, key);; at = (at + 1) & mask) {
-        uint64_t slot = bpe->pairs[at];
-        if (slot >> ID_BITS == key)
-            return (uint32_t)(slot & (((uint64_t)1 << ID_BITS) - 1));
-        if (slot == UINT64_MAX)
+    for (size_t at = (size_t)(hash >> bpe->pair_shift);; at = (at + 1) & mask) {
+        uint32_t slot = bpe->pairs[at];
+        if (slot == UINT32_MAX)
             return VOCAB_NONE;
+        if ((slot & TAG_MASK) != tag)
+            continue;
+        uint32_t made = slot & ID_MASK;
+        if (bpe->origins[made].left == left && bpe->origins[made].right == right)
+            return made;
     }
 }
 
 static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made)
 {
-    uint64_t key = pair_key(left, right);
+    uint64_t hash = pair_hash(left, right);
     size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
-    size_t at = pair_place(bpe, key);
-    while (bpe->pairs[at] != UINT64_MAX)
+    size_t at = (size_t)(hash >> bpe->pair_shift);
+    while (bpe->pairs[at] != UINT32_MAX)
         at = (at + 1) & mask;
-    bpe->pairs[at] = key << ID_BITS | made;
+    bpe->pairs[at] = tag_of(hash) | made;
 }
 
-/* Can merging leave p and q side by side? */
-static bool neighbours(const struct bpe *bpe, uint32_t p, uint32_t q)
+static int compare_merges(const void *a, const void *b)
 {
-    uint32_t p_gone = BPE_NEVER; /* when a merge of its own side takes p away */
-    uint32_t q_gone = BPE_NEVER;
+    const struct bpe_merge *x = a;
+    const struct bpe_merge *y = b;
+    if (x->left != y->left)
+        return x->left < y->left ? -1 : 1;
+    return (x->right > y->right) - (x->right < y->right);
+}
+
+static bool is_doubt(const struct bpe *bpe, uint32_t left, uint32_t right)
+{
+    struct bpe_merge key = {.left = left, .right = right};
+    return bpe->doubt_count > 0 &&
+           bsearch(&key, bpe->doubts, bpe->doubt_count, sizeof(key), compare_merges) != NULL;
+}
+
+enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_DOUBT };
+
+/* Can merging leave p and q side by side until the time `end`? */
+static enum verdict neighbours(const struct bpe *bpe, uint32_t p, uint32_t q, uint32_t end)
+{
+    uint32_t p_gone = end; /* when a merge of its own side takes p away */
+    uint32_t q_gone = end;
+    enum verdict yes = VERDICT_YES;
     for (;;) {
         uint32_t made = pair_find(bpe, p, q);
         if (made != VOCAB_NONE) {
             uint32_t time = bpe->origins[made].time;
             if (time < p_gone && time <= q_gone)
-                return false;
+                return VERDICT_NO;
         }
+        if (bpe->doubtful != NULL && is_doubt(bpe, p, q))
+            yes = VERDICT_DOUBT;
         const struct bpe_origin *op = &bpe->origins[p];
         const struct bpe_origin *oq = &bpe->origins[q];
         if (op->time > oq->time) {
@@ -88,7 +117,7 @@ static bool neighbours(const struct bpe *bpe, uint32_t p, uint32_t q)
             p = op->right;
         } else {
             if (oq->time == 0)
-                return true;
+                return yes;
             q_gone = oq->time;
             q = oq->left;
         }
@@ -96,15 +125,15 @@ static bool neighbours(const struct bpe *bpe, uint32_t p, uint32_t q)
 }
 
 /* As neighbours(), remembering verdicts. */
-static bool may_follow(const struct bpe *bpe, struct bpe_work *work, uint32_t p, uint32_t q)
+static enum verdict may_follow(const struct bpe *bpe, struct bpe_work *work, uint32_t p, uint32_t q)
 {
-    uint64_t key = (pair_key(p, q) + 1) << 1;
-    uint64_t *slot = &work->verdicts[key * 0x9E3779B97F4A7C15u >> (64 - 13)];
-    if ((*slot & ~(uint64_t)1) == key)
-        return (*slot & 1) != 0;
-    bool yes = neighbours(bpe, p, q);
-    *slot = key | yes;
-    return yes;
+    uint64_t key = (((uint64_t)p << ID_BITS | q) + 1) << 2;
+    uint64_t *slot = &work->verdicts[pair_hash(p, q) >> (64 - 13)];
+    if ((*slot & ~(uint64_t)3) == key)
+        return (enum verdict)(*slot & 3);
+    enum verdict v = neighbours(bpe, p, q, BPE_NEVER);
+    *slot = key | v;
+    return v;
 }
 
 /* ---- preparation ----------------------------------------------------------------------------------------------- */
@@ -139,6 +168,8 @@ void bpe_done(struct bpe *bpe)
     free(bpe->origins);
     free(bpe->lengths);
     free(bpe->pairs);
+    free(bpe->doubts);
+    free(bpe->doubtful);
     free(bpe->merges);
     *bpe = (struct bpe){0};
 }
@@ -211,20 +242,40 @@ static bool prove(struct bpe *bpe)
         }
         if (bpe->origins[m->left].time > m->rank || bpe->origins[m->right].time > m->rank)
             continue;
-        if (neighbours(bpe, m->left, m->right))
+        if (neighbours(bpe, m->left, m->right, BPE_NEVER) != VERDICT_NO)
             take_merge(bpe, m);
     }
-    /* A merge whose parts come to be after its rank would happen at another time than its rank says; harmless where the
-     * whole has been made before that. */
+    return true;
+}
+
+/* A merge whose parts come to be after its rank happens at another time than its rank says, unless the whole has been made
+ * before that.  Some vocabularies have a few of these, for tokens that are never made otherwise.  Words where such a merge
+ * could happen, that is where its parts ever stand side by side, are left to engine two. */
+static void find_doubts(struct bpe *bpe)
+{
+    size_t cap = 0;
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
         uint32_t left = bpe->origins[m->left].time;
         uint32_t right = bpe->origins[m->right].time;
         uint32_t both = left > right ? left : right;
-        if (both != BPE_NEVER && both > m->rank && both < bpe->origins[m->made].time)
-            return false;
+        if (both == BPE_NEVER || both <= m->rank || both >= bpe->origins[m->made].time)
+            continue;
+        MEM_GROW(bpe->doubts, bpe->doubt_count, cap);
+        bpe->doubts[bpe->doubt_count++] = *m;
     }
-    return true;
+    if (bpe->doubt_count == 0)
+        return;
+    qsort(bpe->doubts, bpe->doubt_count, sizeof(*bpe->doubts), compare_merges);
+    bpe->doubtful = mem_array(bpe->limit + 1, sizeof(bool));
+    for (size_t i = 0; i < bpe->merge_count; i++) {
+        const struct bpe_merge *m = &bpe->merges[i];
+        if (bpe->origins[m->made].time == m->rank + 1 && bpe->origins[m->made].left == m->left &&
+            bpe->origins[m->made].right == m->right)
+            bpe->doubtful[m->made] =
+                bpe->doubtful[m->left] || bpe->doubtful[m->right] ||
+                neighbours(bpe, m->left, m->right, m->rank + 1) == VERDICT_DOUBT;
+    }
 }
 
 static void build_trie(struct bpe *bpe, const struct trie_key *sorted, size_t count)
@@ -283,10 +334,12 @@ void bpe_finish(struct bpe *bpe, const struct trie_key *sorted, size_t count)
     prepare_origins(bpe);
     bpe->proven = bpe->options.prefix.len == 0 && bpe->options.suffix.len == 0 &&
                   !bpe->options.always_merge && prove(bpe);
-    if (bpe->proven)
+    if (bpe->proven) {
+        find_doubts(bpe);
         build_trie(bpe, sorted, count);
+    }
     bool never_unknown = bpe->all_bytes && (bpe->options.bytes || bpe->options.byte_fallback);
-    if (bpe->proven && never_unknown)
+    if (bpe->proven && never_unknown && bpe->doubtful == NULL)
         drop_merges(bpe);
     else
         bpe_merge_prepare(bpe);
@@ -353,9 +406,12 @@ static uint64_t *open_positions(struct bpe_work *work, size_t len)
 static size_t fall_back(const struct bpe *bpe, struct sv word, size_t at, struct token_ids *ids)
 {
     uint32_t cp;
-    if (bpe->options.bytes || !bpe->options.byte_fallback || !bpe->all_bytes)
+    if (bpe->options.bytes || !bpe->options.byte_fallback)
         return 0;
     size_t n = utf8_next(word.ptr + at, &cp);
+    for (size_t i = 0; i < n; i++)
+        if (bpe->byte_id[(unsigned char)word.ptr[at + i]] == VOCAB_NONE)
+            return 0;
     for (size_t i = 0; i < n; i++)
         token_ids_add(ids, bpe->byte_id[(unsigned char)word.ptr[at + i]]);
     return n;
@@ -382,8 +438,12 @@ static bool search(const struct bpe *bpe, struct sv word, uint32_t token, struct
         }
         while (token != VOCAB_NONE) {
             size_t end = at + bpe->lengths[token];
-            if ((open[end >> 6] >> (end & 63) & 1) != 0 &&
-                (last == VOCAB_NONE || may_follow(bpe, work, last, token))) {
+            enum verdict v = VERDICT_NO;
+            if ((open[end >> 6] >> (end & 63) & 1) != 0)
+                v = last == VOCAB_NONE ? VERDICT_YES : may_follow(bpe, work, last, token);
+            if (v != VERDICT_NO) {
+                if (v == VERDICT_DOUBT || (bpe->doubtful != NULL && bpe->doubtful[token]))
+                    return false;
                 token_ids_add(ids, token);
                 last = token;
                 at = end;
@@ -406,37 +466,9 @@ static bool search(const struct bpe *bpe, struct sv word, uint32_t token, struct
     }
 }
 
-static void encode_word(const struct bpe *bpe, struct sv word, struct bpe_work *work,
-                        struct token_ids *ids)
-{
-    if (!bpe->proven) {
-        bpe_merge_word(bpe, word, work, ids);
-        return;
-    }
-    uint32_t whole = VOCAB_NONE;
-    uint32_t token = longest(bpe, word, 0, &whole);
-    if (whole != VOCAB_NONE) {
-        token_ids_add(ids, whole);
-        return;
-    }
-    if (token != VOCAB_NONE && bpe->lengths[token] == word.len) {
-        token_ids_add(ids, token);
-        return;
-    }
-    size_t before = ids->count;
-    if (work->verdicts == NULL)
-        work->verdicts = mem_array(VERDICTS, sizeof(*work->verdicts));
-    if (!search(bpe, word, token, work, ids)) {
-        ids->count = before;
-        bpe_merge_word(bpe, word, work, ids);
-    }
-}
-
 /* The place of a word in the cache, which may hold another one; *key is filled. */
 static struct bpe_cached *cache_place(struct bpe_work *work, struct sv word, struct bpe_cached *key)
 {
-    if (work->cache == NULL)
-        work->cache = mem_array(CACHE_SIZE, sizeof(*work->cache));
     key->key.bytes[0] = (unsigned char)word.len;
     memcpy(key->key.bytes + 1, word.ptr, word.len);
     uint64_t h = 0;
@@ -447,10 +479,37 @@ static struct bpe_cached *cache_place(struct bpe_work *work, struct sv word, str
     return &work->cache[h & (CACHE_SIZE - 1)];
 }
 
+/* Several tokens, or a word that only engine two can deal with. */
+static void encode_parts(const struct bpe *bpe, struct sv word, uint32_t token,
+                         struct bpe_work *work, struct token_ids *ids)
+{
+    size_t before = ids->count;
+    if (bpe->proven && search(bpe, word, token, work, ids))
+        return;
+    ids->count = before;
+    bpe_merge_word(bpe, word, work, ids);
+}
+
 void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, struct token_ids *ids)
 {
-    if (word.len < 2 || word.len > CACHE_WORD) {
-        encode_word(bpe, word, work, ids);
+    uint32_t token = VOCAB_NONE;
+    if (bpe->proven) {
+        uint32_t whole = VOCAB_NONE;
+        token = longest(bpe, word, 0, &whole);
+        bool is_word =
+            token != VOCAB_NONE && bpe->lengths[token] == word.len &&
+            (bpe->doubtful == NULL || bpe->options.ignore_merges || !bpe->doubtful[token]);
+        if (is_word || whole != VOCAB_NONE) {
+            token_ids_add(ids, is_word ? token : whole);
+            return;
+        }
+    }
+    if (work->cache == NULL) {
+        work->cache = mem_array(CACHE_SIZE, sizeof(*work->cache));
+        work->verdicts = mem_array(VERDICTS, sizeof(*work->verdicts));
+    }
+    if (word.len > CACHE_WORD) {
+        encode_parts(bpe, word, token, work, ids);
         return;
     }
     struct bpe_cached seen = {0};
@@ -463,7 +522,7 @@ void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, st
         return;
     }
     size_t before = ids->count;
-    encode_word(bpe, word, work, ids);
+    encode_parts(bpe, word, token, work, ids);
     if (ids->count - before > CACHE_IDS)
         return;
     seen.count = (uint32_t)(ids->count - before);

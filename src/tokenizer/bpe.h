@@ -50,8 +50,12 @@ struct bpe {
     struct bpe_origin *origins; /* by id */
     uint16_t *lengths;          /* by id, bytes */
     uint32_t limit;             /* of both */
-    uint64_t *pairs;            /* hash of left, right and what they make */
+    uint32_t *pairs; /* hash of left and right: what they make, and bits to tell most misses by */
     unsigned pair_shift;
+    bool *
+        doubtful; /* by id: a merge that could not be proven may happen inside it; NULL: none anywhere */
+    struct bpe_merge *doubts; /* those merges, sorted */
+    size_t doubt_count;
     uint64_t *second; /* engine two: left, right -> index into merges */
     uint32_t *second_index;
     size_t second_mask;

@@ -193,6 +193,7 @@ static struct tokenizer *load(const struct encoding *e)
     decoder_add(&t->decoder, "ByteLevel");
     pretok_add_pattern(&t->pretok, sv_from(e->pattern), &t->arena, &unused);
     add_specials(t, e);
+    decoder_settle(&t->decoder, &t->vocab);
     t->model_size = e->vocab_size;
     t->splitter = pretok_whole_splitter(&t->pretok);
     t->description =

@@ -384,6 +384,8 @@ void decoder_done(struct decoder *d)
     for (size_t i = 0; i < d->count; i++)
         regex_free(d->steps[i].regex);
     free(d->steps);
+    free(d->table.entries);
+    free(d->table.bytes);
     *d = (struct decoder){0};
 }
 
@@ -392,27 +394,35 @@ bool decoder_is_byte_level(const struct decoder *d)
     return d->count == 1 && d->steps[0].type->apply == byte_level;
 }
 
-/* Bytes of all tokens joined first, as a character may be spread over several tokens. */
-static void run_bytes(const struct vocab *vocab, const uint32_t *ids, size_t count,
-                      bool skip_special, struct buf *out)
+enum { COPY = 16 };
+
+void decoder_settle(struct decoder *d, const struct vocab *vocab)
 {
-    size_t start = out->len;
-    size_t need = 0;
-    for (size_t i = 0; i < count; i++)
-        need += ids[i] < vocab->limit ? vocab->tokens[ids[i]].bytes.len : 0;
-    char *to = buf_reserve(out, need + 16);
-    for (size_t i = 0; i < count; i++) {
-        if (ids[i] >= vocab->limit)
-            continue;
-        const struct token *token = &vocab->tokens[ids[i]];
-        if (skip_special && token->special)
-            continue;
-        memcpy(to, token->bytes.ptr != NULL ? token->bytes.ptr : "", token->bytes.len);
-        to += token->bytes.len;
-    }
-    if (to == NULL)
+    struct byte_table *table = &d->table;
+    size_t bytes = 0;
+    if (!decoder_is_byte_level(d))
         return;
-    out->len = (size_t)(to - out->ptr);
+    for (uint32_t id = 0; id < vocab->limit; id++)
+        bytes += vocab->tokens[id].bytes.len;
+    table->limit = vocab->limit;
+    table->entries = mem_array((size_t)vocab->limit + 1, sizeof(*table->entries));
+    table->bytes = mem_array(bytes + COPY, 1);
+    size_t at = 0;
+    for (uint32_t id = 0; id < vocab->limit; id++) {
+        const struct token *token = &vocab->tokens[id];
+        if (token->bytes.len == 0)
+            continue;
+        memcpy(table->bytes + at, token->bytes.ptr, token->bytes.len);
+        table->entries[id] = (uint64_t)at << 20 | (uint64_t)token->bytes.len << 2 |
+                             (token->special ? BYTES_SPECIAL : 0) |
+                             (utf8_valid(token->bytes) ? 0 : BYTES_BROKEN);
+        at += token->bytes.len;
+    }
+}
+
+/* Repairs what was appended since `start`. */
+static void repair(struct buf *out, size_t start)
+{
     struct sv made = sv_make(out->ptr + start, out->len - start);
     size_t good = utf8_first_invalid(made);
     if (good == made.len)
@@ -424,11 +434,41 @@ static void run_bytes(const struct vocab *vocab, const uint32_t *ids, size_t cou
     buf_done(&broken);
 }
 
+/* Bytes of all tokens joined, as a character may be spread over several.  A token that is UTF-8 by itself neither ends nor
+ * begins inside a character, so only runs of the others are looked at again. */
+static void run_bytes(const struct byte_table *table, const uint32_t *ids, size_t count,
+                      bool skip_special, struct buf *out)
+{
+    size_t broken = SIZE_MAX; /* where the run of broken tokens began */
+    for (size_t i = 0; i < count; i++) {
+        uint64_t entry = ids[i] < table->limit ? table->entries[ids[i]] : 0;
+        size_t len = (size_t)(entry >> 2) & 0x3FFFF;
+        if (len == 0 || (skip_special && (entry & BYTES_SPECIAL) != 0))
+            continue;
+        if ((entry & BYTES_BROKEN) != 0) {
+            broken = broken == SIZE_MAX ? out->len : broken;
+        } else if (broken != SIZE_MAX) {
+            repair(out, broken);
+            broken = SIZE_MAX;
+        }
+        if (out->cap - out->len < len + COPY)
+            buf_reserve(out, len + COPY);
+        const char *from = table->bytes + (entry >> 20);
+        if (len <= COPY)
+            memcpy(out->ptr + out->len, from, COPY);
+        else
+            memcpy(out->ptr + out->len, from, len);
+        out->len += len;
+    }
+    if (broken != SIZE_MAX)
+        repair(out, broken);
+}
+
 void decoder_run(const struct decoder *d, const struct vocab *vocab, const uint32_t *ids,
                  size_t count, bool skip_special, struct buf *out)
 {
     if (decoder_is_byte_level(d)) {
-        run_bytes(vocab, ids, count, skip_special, out);
+        run_bytes(&d->table, ids, count, skip_special, out);
         return;
     }
     struct text_list list = {.items = mem_array(count + 1, sizeof(struct sv))};

@@ -23,10 +23,19 @@ struct decoder_step {
     bool keep_first; /* Metaspace: the first one is a space like all others */
 };
 
+/* Bytes of all tokens in one block, for ByteLevel alone.  An entry: offset << 20 | length << 2 | flags. */
+enum { BYTES_SPECIAL = 1, BYTES_BROKEN = 2 /* not UTF-8 by itself */ };
+struct byte_table {
+    uint64_t *entries;
+    char *bytes; /* with room behind them to copy more than there is */
+    uint32_t limit;
+};
+
 struct decoder {
     struct decoder_step *steps;
     size_t count;
     size_t cap;
+    struct byte_table table;
 };
 
 bool decoder_load(struct decoder *d, const struct js_value *value, struct arena *arena,
@@ -36,6 +45,9 @@ void decoder_done(struct decoder *d);
 struct decoder_step *decoder_add(struct decoder *d, const char *name);
 /* Is it ByteLevel and nothing else? */
 bool decoder_is_byte_level(const struct decoder *d);
+
+/* After the vocabulary is complete. */
+void decoder_settle(struct decoder *d, const struct vocab *vocab);
 
 /* Appends valid UTF-8.  Ids without a token are dropped, special ones too with skip_special. */
 void decoder_run(const struct decoder *d, const struct vocab *vocab, const uint32_t *ids,

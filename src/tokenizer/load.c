@@ -178,6 +178,7 @@ struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name
         error_context(err, "tokenizer '%s'", name);
         return NULL;
     }
+    decoder_settle(&t->decoder, &t->vocab);
     t->splitter = t->model.kind == MODEL_BPE ? pretok_whole_splitter(&t->pretok) : NULL;
     t->description = arena_fmt(&t->arena, "tokenizer '%s': %s, %u entries and %u added tokens",
                                name, kind, t->model_size, t->vocab.count - t->model_size);
