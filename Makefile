@@ -29,6 +29,7 @@ help:
 	@echo "make bench      the benches of bench/"
 	@echo "make fuzz       every fuzz target for FUZZ_SECONDS (60); FUZZ='sse http1' for some"
 	@echo "make install    PREFIX=/usr/local DESTDIR="
+	@echo "make deb        a Debian package in build-deb/; make check-reproducible builds it twice"
 	@echo "make format     clang-format over FILES (all);  make check-format only looks"
 	@echo "make lint       clang-tidy over FILES (all of src)"
 	@echo "make clean      removes the build folders"
@@ -82,6 +83,16 @@ install: build
 	@ninja -C build
 	@DESTDIR="$(DESTDIR)" meson install -C build --no-rebuild
 
+deb:
+	@tools/install-deps deb
+	@[ -f build-deb/build.ninja ] || meson setup build-deb -Dprefix=/usr -Dtests=false
+	@ninja -C build-deb
+	@packaging/make_deb.py build-deb
+
+check-reproducible:
+	@tools/install-deps deb
+	@packaging/check_reproducible
+
 format:
 	@tools/install-deps ci
 	@$(CLANG_FORMAT) -i $${FILES:-$$($(SOURCES))}
@@ -94,7 +105,7 @@ lint:
 		xargs -P $$(nproc) -n 4 $(CLANG_TIDY) -p build-lint --quiet
 
 clean:
-	rm -rf build build-check build-fuzz build-lint build-ci-*
+	rm -rf build build-check build-deb build-fuzz build-lint build-ci-*
 
 .PHONY: all help build demo build-tests check check-all check-layers check-style check-format \
-	bench fuzz install format lint clean
+	bench fuzz install deb check-reproducible format lint clean
