@@ -1,6 +1,7 @@
 /* The option table of `serve` and the conversions that the common kinds of options.h do not cover. */
 #include "base/num.h"
 #include "config/config.h"
+#include "config/config_given.h"
 #include "config/config_modes_priv.h"
 #include "config/options.h"
 #include "config/sources.h"
@@ -462,5 +463,5 @@ bool config_parse(struct config *config, int argc, char **argv, struct option_pa
                             option_given(parser, "base-url") > 0;
     config->self_timed_given =
         option_given(parser, "self-timed") > 0 || option_given(parser, "no-self-timed") > 0;
-    return true;
+    return config_check_given(config, parser, err);
 }

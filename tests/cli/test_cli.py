@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 PROGRAM, FLAGS = os.path.abspath(sys.argv[1]), sys.argv[2]
@@ -79,6 +80,9 @@ REFUSALS = [
     (["--seed", "1.5"], ["--seed", "'1.5'"]),
     (["--endpoint", "v1/completions"], ["--endpoint", "'v1/completions'", "'/v1/completions'"]),
     (["--mock", "--base-url", "http://127.0.0.1:1"], ["--mock", "--base-url"]),
+    (["--key", "a.pem"], ["--key", "'a.pem'", "--cert"]),
+    (["--mock", "--unix-socket", "/s"], ["--unix-socket", "'/s'", "--mock"]),
+    (["--insecure", "--cacert", "ca.pem"], ["--cacert", "'ca.pem'", "--insecure"]),
     (["--model", ""], ["--model", "empty"]),
     (["--ignore-eos=true"], ["--ignore-eos", "'true'"]),
     (["--sweep-max-concurrency", "1,0"], ["--sweep-max-concurrency", "'0'", "'1,0'"]),
@@ -112,6 +116,28 @@ REFUSALS = [
     (["doctor", "--prot", "1"], ["--prot", "'--port'"]),
     (["--help=quux"], ["'quux'", "traffic"]),
     (["help", "quux"], ["'quux'", "traffic"]),
+]
+
+# words that have no effect together; parts of the one warning
+WARNINGS = [
+    (["--burstiness", "2"], ["--burstiness", "--request-rate"]),
+    (["--base-url", "http://127.0.0.1:1", "--port", "2"], ["--port", "--base-url"]),
+    (["--served-model-name", "a"], ["--served-model-name", "--model"]),
+    (["--lora-assignment", "random"], ["--lora-assignment", "--lora-modules"]),
+    (["--tokenizer", "a", "--skip-tokenizer-init"], ["--tokenizer", "--skip-tokenizer-init"]),
+    (["--no-steady-state", "--steady-state-threshold", "0.9"], ["--steady-state-threshold", "--no-steady-state"]),
+    (["--plain-openai", "--ignore-eos"], ["--ignore-eos", "--plain-openai"]),
+    (["--cacert", "a"], ["--cacert", "https"]),
+    (["--dry-run", "--save-result"], ["--save-result", "--dry-run"]),
+    (["--sonnet-input-len", "300", "--sharegpt-output-len", "1"],
+     ["--sharegpt-output-len, --sonnet-input-len have", "--dataset-name random"]),
+    (["--dataset-name", "sonnet", "--random-input-len", "3"], ["--random-input-len has", "--dataset-name sonnet"]),
+    (["--save-detailed"], ["--save-detailed", "--save-result"]),
+    (["--seed", "1", "--seed", "2"], ["--seed", "2 times"]),
+    (["--trust-remote-code"], ["--trust-remote-code", "ever run"]),
+    (["--use-beam-search"], ["--use-beam-search"]),
+    (["--no-stream"], ["--no-stream"]),
+    (["--tokenizer-mode", "slow"], ["--tokenizer-mode", "'slow'"]),
 ]
 
 
@@ -162,6 +188,50 @@ def check_refusals():
     for words, parts in REFUSALS:
         check(" ".join(words).replace("\r\n", "<CRLF>"),
               refusal_fault(words, parts))
+
+
+def warning_fault(words, parts):
+    done = run([*words, "--dump-config", "--temperature", "0"])
+    lines = [line for line in done.stderr.splitlines() if all(part in line for part in parts)]
+    if done.returncode != 0 or len(lines) != 1 or not lines[0].startswith("warning: "):
+        return f"exit status {done.returncode}, not one warning with {parts}:\n{done.stderr}"
+    return None if len(done.stderr.splitlines()) == 1 else f"more than one warning:\n{done.stderr}"
+
+
+def check_warnings():
+    for words, parts in WARNINGS:
+        check(" ".join(words) + " is warned of", warning_fault(words, parts))
+
+
+def check_settings():
+    """Sources and their order from outside; the details are unit tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("num-prompts: 3\nrandom_output_len: 4\ndisable-tqdm: true\nheader: [X-Key=hidden]\n")
+        env = {"VLLM_BENCH_NUM_PROMPTS": "9", "VLLM_BENCH_SEED": "8", "OPENAI_API_KEY": "sk-hidden"}
+        words = ["bench", "serve", "--config", path, "--random-output-len", "5", "--extra-body.a.b", "1",
+                 "--temperature", "0"]
+        done = run([*words, "--dump-config", "--save-config", path + ".saved.yaml"], env=env)
+        rows = {line.split(":")[0]: line.split() for line in done.stdout.splitlines()}
+        for name, value, origin in [("num-prompts", "3", path), ("random-output-len", "5", "command line"),
+                                    ("seed", "8", "environment VLLM_BENCH_SEED"), ("port", "8000", "default"),
+                                    ("disable-tqdm", "true", path), ("ignore-eos", "true", "derived")]:
+            row = rows.get(name, [])
+            check(f"--dump-config: {name} comes from {origin.replace(folder, 'DIR')}",
+                  None if len(row) > 3 and row[1] == value and origin in " ".join(row) else done.stdout)
+        with open(path + ".saved.yaml", encoding="utf-8") as file:
+            saved = file.read()
+        check("neither --dump-config nor --save-config shows a secret",
+              [line for line in (saved + done.stdout).splitlines() if "hidden" in line])
+        again = run(["--config", path + ".saved.yaml", "--dump-config"])
+        strip = lambda text: [re.sub(r" +# .*", "", line) for line in text.splitlines()  # noqa: E731
+                              if not line.startswith(("#", "header", "request-id-prefix"))]
+        check("--save-config writes what --config reads back",
+              None if strip(again.stdout) == strip(done.stdout) else again.stdout + again.stderr)
+        done = run(["--config", path, "--mock", "--prompt-token-ids", "--no-disable-tqdm"])
+        check("a run with --config sends what the file says",
+              None if done.returncode == 0 and re.search(r"Successful requests: +3", done.stdout) else done.stderr)
 
 
 def check_every_flag():
@@ -225,6 +295,8 @@ def check_stdout():
 
 def main():
     check_refusals()
+    check_warnings()
+    check_settings()
     check_every_flag()
     check_help()
     check_speed()
