@@ -423,6 +423,9 @@ static bool make_request_id_prefix(struct config *config, struct error *err)
 
 bool config_check(struct config *config, struct error *err)
 {
+    if (config->compare.count > 0) {
+        return config_check_compare(config, err); /* nothing is sent */
+    }
     const char *key = getenv("OPENAI_API_KEY");
     if (config->api_key == NULL && key != NULL && key[0] != '\0') {
         config->api_key = arena_strdup(&config->arena, key);

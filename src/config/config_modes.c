@@ -279,8 +279,25 @@ static bool check_duration(const struct config *config, struct error *err)
     return true;
 }
 
+bool config_check_compare(struct config *config, struct error *err)
+{
+    if (config->compare.count < 2)
+        return error_set(err, E_CONFIG, "--compare: needs two files or more");
+    return true;
+}
+
+/* Flags of --compare by themselves. */
+static bool check_no_compare(const struct config *config, struct error *err)
+{
+    const char *flag = !isnan(config->compare_threshold)  ? "--compare-threshold"
+                       : config->compare_markdown != NULL ? "--compare-markdown"
+                       : config->compare_junit != NULL    ? "--compare-junit"
+                                                          : NULL;
+    return flag == NULL || error_set(err, E_CONFIG, "%s: needs --compare", flag);
+}
+
 bool config_check_modes(struct config *config, struct error *err)
 {
-    return check_profile(config, err) && check_multi_turn(config, err) &&
-           check_sweep(config, err) && check_duration(config, err);
+    return check_no_compare(config, err) && check_profile(config, err) &&
+           check_multi_turn(config, err) && check_sweep(config, err) && check_duration(config, err);
 }

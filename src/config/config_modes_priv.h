@@ -15,6 +15,7 @@ bool set_share(const struct option_call *call, struct error *err);
 bool set_max_failures(const struct option_call *call, struct error *err);
 bool set_fail_if(const struct option_call *call, struct error *err);
 
+bool config_check_compare(struct config *config, struct error *err);
 bool config_check_modes(struct config *config, struct error *err);
 
 #endif

@@ -258,6 +258,15 @@ void compare_requests(struct compare_samples *a, struct compare_samples *b, size
             test_figure(&side_a, &side_b, k, j, &tests[k][j]);
 }
 
+void compare_as(const struct compare_test *like, double a, double b, struct compare_test *test)
+{
+    *test = *like;
+    if (!like->available || !(a > 0.0) || !(b > 0.0))
+        return;
+    double reach = (log1p(like->high) - log1p(like->low)) / 2.0;
+    fill(test, log(b / a), reach / student_quantile(0.975, like->df), like->df);
+}
+
 static double mean_of(const double *x, size_t n)
 {
     double sum = 0.0;

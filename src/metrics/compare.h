@@ -65,6 +65,10 @@ void compare_requests(struct compare_samples *a, struct compare_samples *b, size
 void compare_runs(const double *a, size_t a_count, const double *b, size_t b_count,
                   struct compare_test *test);
 
+/* A figure that a and b give once each, but which varies as much as the tested one does: in a closed loop the throughput
+ * is the concurrency over the mean latency. */
+void compare_as(const struct compare_test *like, double a, double b, struct compare_test *test);
+
 /* Holm's adjustment of the p of those available. */
 void compare_adjust(struct compare_test *const *tests, size_t count);
 

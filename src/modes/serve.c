@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "config/secrets.h"
+#include "modes/compare.h"
 #include "modes/points.h"
 #include "modes/repeat.h"
 #include "modes/sweep.h"
@@ -32,6 +33,8 @@ static bool run_mode(struct session *session, struct error *err)
 
 bool serve_run(struct config *config, struct error *err)
 {
+    if (config->compare.count > 0)
+        return compare_run(config, err);
     struct session *session = mem_new(struct session);
     bool ok = session_open(session, config, err) && run_mode(session, err);
     if (!ok)

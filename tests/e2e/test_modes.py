@@ -1,9 +1,11 @@
 """Sweeps, repeated runs, gates, comparison, time-bounded runs, conversations: the modes, against the mock server."""
 import json
 import os
+import random
 import signal
 import subprocess
 import time
+import xml.etree.ElementTree
 
 import harness
 from harness import Folder, Mock, holds, near, same
@@ -187,6 +189,149 @@ def test_a_gate_of_one_point_fails_the_sweep_after_all_points():
         same(run.status, 3, "exit", run)
         holds("at concurrency=1" in run.err, "the point", run)
         same(len([line for line in lines_of(run, "Sweep Summary") if line.startswith("concurrency=")]), 2, "rows", run)
+
+
+# ---- comparison ------------------------------------------------------------------------------------------------------
+
+def result_of(n, scale=1.0, seed=1, detailed=True, **more):
+    """A result with skewed latencies; `scale` makes all of them longer."""
+    rng = random.Random(seed)
+    ttfts = [0.05 * scale * rng.lognormvariate(0, 0.3) for _ in range(n)]
+    itls = [[0.01 * scale * rng.lognormvariate(0, 0.2) for _ in range(4)] for _ in range(n)]
+    e2els = [t + sum(g) for t, g in zip(ttfts, itls)]
+    result = {"date": "20260101-000000", "backend": "openai", "model_id": "m", "tokenizer_id": None, "num_prompts": n,
+              "request_rate": "inf", "burstiness": 1.0, "max_concurrency": 8, "duration": sum(e2els) / 8,
+              "completed": n, "failed": 0, "total_input_tokens": 10 * n, "total_output_tokens": 5 * n,
+              "request_throughput": 8 * n / sum(e2els)}
+    for name, x in (("ttft", ttfts), ("itl", [g for gaps in itls for g in gaps]), ("e2el", e2els)):
+        x = sorted(x)
+        result["mean_%s_ms" % name] = 1000 * sum(x) / len(x)
+        result["median_%s_ms" % name] = 1000 * x[len(x) // 2]
+        result["p99_%s_ms" % name] = 1000 * x[int(len(x) * 0.99)]
+    if detailed:
+        result.update(ttfts=ttfts, itls=itls, latencies=e2els, output_lens=[5] * n, errors=[""] * n)
+    result.update(more)
+    return result
+
+
+def compare(folder, *results, flags=(), dumps=json.dumps):
+    names = []
+    for i, result in enumerate(results):
+        names.append("%s.json" % "abcd"[i])
+        with open(folder(names[-1]), "w", encoding="utf-8") as f:
+            f.write(result if isinstance(result, str) else dumps(result))
+    return harness.run("--compare", *names, *flags, cwd=folder.path)
+
+
+def verdict_of(run, label):
+    table = lines_of(run, "Significance (by requests)")
+    return [line for line in table if line.startswith(label)][0]
+
+
+def test_equal_runs_are_no_regression():
+    with Folder() as folder:
+        run = compare(folder, result_of(400), result_of(400, seed=2), flags=["--compare-threshold", "5%"])
+        same(run.status, 0, "exit", run)
+        holds("Threshold 5%: no regression" in run.out, "the gate's line", run)
+        holds("warning" not in run.out, "no warning", run)
+
+
+def test_a_slower_run_is_a_regression_and_a_faster_one_is_not():
+    with Folder() as folder:
+        run = compare(folder, result_of(900), result_of(900, 1.1, seed=2), flags=["--compare-threshold", "5%"])
+        same(run.status, 3, "exit", run)
+        holds("Mean E2EL (ms) +" in run.err and "(b.json)" in run.err, "the figure", run)
+        holds(verdict_of(run, "Mean E2EL").endswith("worse"), "the verdict", run)
+        run = compare(folder, result_of(900), result_of(900, 0.9, seed=2), flags=["--compare-threshold", "5%"])
+        same(run.status, 0, "exit", run)
+        holds(verdict_of(run, "Mean E2EL").endswith("better"), "the verdict", run)
+
+
+def test_what_cannot_be_told_is_inconclusive_with_the_number_that_would_tell():
+    with Folder() as folder:
+        run = compare(folder, result_of(60), result_of(60, 1.02, seed=4), flags=["--compare-threshold", "5%"])
+        same(run.status, 0, "exit", run)
+        line = verdict_of(run, "Mean TTFT")
+        holds("inconclusive: about " in line and "requests a side would show a change of 5%" in line, "the line", line)
+        line = verdict_of(run, "P99 TTFT")
+        holds(line.endswith("not available: a p99 needs 368 values a run, there are 60"), "the reason", line)
+
+
+def test_files_without_details_are_judged_by_their_figures():
+    with Folder() as folder:
+        a, b = result_of(1000, detailed=False), result_of(1000, 1.2, detailed=False)
+        run = compare(folder, a, b, flags=["--compare-threshold", "5%"])
+        same(run.status, 3, "exit", run)
+        holds("No significance test" in run.out and "P99 E2EL" in run.err, "the words", run)
+        run = compare(folder, a, b)
+        same(run.status, 0, "exit without a threshold", run)
+        b["p99_ttft_ms"] = a["p99_ttft_ms"] * 2
+        few = dict(a, completed=100, num_prompts=100)
+        run = compare(folder, few, dict(few, p99_ttft_ms=a["p99_ttft_ms"] * 2), flags=["--compare-threshold", "5%"])
+        same(run.status, 0, "a p99 of 100 requests is no figure", run)
+
+
+def test_all_forms_of_file_are_read():
+    a, b = result_of(40), result_of(40, seed=2)
+    with Folder() as folder:
+        for text in (json.dumps(b, indent=4), "{}\n" + json.dumps(b) + "\n\n", json.dumps([{}, b]),
+                     json.dumps(dict(b, request_goodput=float("nan"), burstiness=float("inf"), note='NaN "')),
+                     "\n" + json.dumps(b)):
+            run = compare(folder, a, text)
+            same(run.status, 0, "exit", run)
+            holds("Median E2EL" in run.out, "rows", run)
+        for text, words in (("", "empty"), ("{", "cannot parse"), ("[]", "no result object"), ('{"mode":"sweep"}', "points")):
+            run = compare(folder, a, text)
+            same(run.status, 1, "exit", run)
+            holds(words in run.err and "b.json" in run.err, words, run)
+        run = harness.run("--compare", folder("a.json"), folder("nope.json"))
+        same(run.status, 1, "exit", run)
+        holds("nope.json" in run.err and "No such file" in run.err, "the words", run)
+
+
+def test_settings_that_differ_are_told():
+    with Folder() as folder:
+        run = compare(folder, result_of(40), result_of(40, max_concurrency=16, model_id="n"))
+        holds("settings: max_concurrency is 8 and 16" in run.out and 'model_id is "m" and "n"' in run.out, "words", run)
+        run = compare(folder, result_of(40), result_of(40, total_input_tokens=800))
+        holds("10.0 and 20.0 input tokens" in run.out, "lengths", run)
+
+
+def test_more_than_two_files_are_compared_with_the_first():
+    with Folder() as folder:
+        run = compare(folder, result_of(900), result_of(900, seed=2), result_of(900, 1.2, seed=3),
+                      flags=["--compare-threshold", "5", "--compare-junit", "j.xml", "--compare-markdown", "m.md"])
+        same(run.status, 3, "exit", run)
+        holds("(c.json)" in run.err and "(b.json)" not in run.err, "the file", run)
+        suites = xml.etree.ElementTree.parse(folder("j.xml")).getroot()
+        same([s.get("name") for s in suites], ["a.json vs b.json", "a.json vs c.json"], "suites")
+        same(suites[0].get("failures"), "0", "failures of the first")
+        failed = [c.get("name") for c in suites[1] if c.find("failure") is not None]
+        holds("mean_e2el_ms" in failed and int(suites[1].get("failures")) == len(failed), "failures", failed)
+        text = folder.read("m.md")
+        same(text.count("### Benchmark comparison"), 2, "tables")
+        holds("| Mean E2EL (ms) |" in text and "**regression**, worse" in text, "a row", text)
+
+
+def test_runs_of_two_summaries_are_compared_as_runs():
+    with Folder() as folder, Mock("--ttft", "5", "--itl", "1") as fast, Mock("--ttft", "10", "--itl", "1") as slow:
+        for name, mock in (("a", fast), ("b", slow)):
+            run_in(folder, mock.port, "--num-runs", "4", "--save-result", "--result-filename", name + ".json",
+                   "--max-concurrency", "2")
+        run = harness.run("--compare", folder("out", "a-runs.json"), folder("out", "b-runs.json"),
+                          "--compare-threshold", "20%")
+        same(run.status, 3, "exit", run)
+        line = [x for x in lines_of(run, "Significance (by runs)") if x.startswith("Mean TTFT")][0]
+        holds(line.endswith("worse"), "the verdict", run)
+
+
+def test_a_result_is_compared_with_one_of_the_tools_own():
+    with Folder() as folder, Mock("--ttft", "5", "--itl", "1") as mock:
+        run_in(folder, mock.port, "--save-result", "--save-detailed", "--result-filename", "a.json", n=40)
+        run_in(folder, mock.port, "--save-result", "--save-detailed", "--result-filename", "b.json", n=40)
+        run = harness.run("--compare", folder("out", "a.json"), folder("out", "b.json"))
+        same(run.status, 0, "exit", run)
+        holds("Significance (by requests)" in run.out, "tests", run)
 
 
 if __name__ == "__main__":
