@@ -1,6 +1,6 @@
 /* The tokenizer loader and what it loads: whatever a file says, loading ends with a tokenizer or a message; a loaded one
  * encodes and decodes any bytes to valid UTF-8, the same each time.
- * Input: tokenizer.json, NUL, tokenizer_config.json, NUL, a text; the last two may be missing. */
+ * Input: tokenizer.json (or, as a whole, a file of another format), NUL, tokenizer_config.json, NUL, a text; the last two may be missing. */
 #include "tokenizer/chat_template.h"
 #include "tokenizer/load.h"
 #include "tokenizer/utf8.h"
@@ -36,6 +36,24 @@ static void use(const struct tokenizer *t, struct sv text)
     token_ids_done(&again);
 }
 
+/* The same bytes as each of the other formats. */
+static void try_formats(struct sv file, struct sv text)
+{
+    typedef struct tokenizer *parse_fn(const struct tokenizer_files *files, struct error *err);
+    static parse_fn *const formats[] = {tiktoken_parse, tekken_parse, sentencepiece_parse,
+                                        vocab_merges_parse};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        struct error err = {0};
+        struct tokenizer_files files = {.name = "fuzz", .tokenizer_json = file, .merges = text};
+        files.python[0] = text;
+        struct tokenizer *t = formats[i](&files, &err);
+        check(t != NULL || err.message[0] != '\0');
+        if (t != NULL)
+            use(t, text);
+        tokenizer_free(t);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sv rest = sv_make((const char *)data, size);
@@ -46,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sv_split(&rest, '\0', &files.tokenizer_json);
     if (sv_split(&rest, '\0', &files.config_json))
         sv_split(&rest, '\0', &text);
+    try_formats(sv_make((const char *)data, size), text);
     struct tokenizer *t = tokenizer_parse(&files, &err);
     check(t != NULL || err.message[0] != '\0');
     if (t == NULL)

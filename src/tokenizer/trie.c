@@ -145,7 +145,8 @@ void trie_build(struct trie *t, const struct trie_key *keys, size_t count)
     *t = (struct trie){0};
     block_add(&b);
     mark(b.taken, 0);
-    t->slots[0] = 1;
+    /* The root's slot is taken but not marked as used: a node without children has base 0, and its step by byte 0 must
+     * not lead there. */
     if (count > 0)
         todo_add(&b, (struct range){0, (uint32_t)count, 0, 0});
     while (b.todo_count > 0)

@@ -249,6 +249,27 @@ static void test_both_engines_equal_brute_force(void **state)
     assert_true(proven > 100); /* else the test says little about the first engine */
 }
 
+/* A NUL byte behind an entry that nothing continues once led back to the root. */
+static void test_trie_steps_by_nul(void **state)
+{
+    (void)state;
+    struct trie t;
+    struct trie_key keys[] = {{(const unsigned char *)"ab", 2, 7},
+                              {(const unsigned char *)"b", 1, 3},
+                              {(const unsigned char *)"a\0", 2, 5}};
+    trie_sort(keys, 3);
+    trie_build(&t, keys, 3);
+    assert_int_equal(trie_find(&t, sv_make("a\0", 2)), 5);
+    assert_int_equal(trie_find(&t, sv_from("ab")), 7);
+    assert_int_equal(trie_find(&t, sv_from("b")), 3);
+    assert_int_equal(trie_find(&t, sv_from("a")), TRIE_NONE);
+    assert_int_equal(trie_find(&t, sv_make("ab\0b", 4)), TRIE_NONE);
+    trie_node node = trie_step(&t, trie_root(&t), 'b');
+    assert_int_equal(trie_value(node), 3);
+    assert_int_equal(trie_step(&t, node, '\0'), 0);
+    trie_done(&t);
+}
+
 static void test_byte_map_is_a_bijection(void **state)
 {
     (void)state;
@@ -280,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_ignore_merges_takes_whole_entries),
         cmocka_unit_test(test_merges_out_of_order_are_doubted),
         cmocka_unit_test(test_both_engines_equal_brute_force),
+        cmocka_unit_test(test_trie_steps_by_nul),
         cmocka_unit_test(test_byte_map_is_a_bijection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
