@@ -226,7 +226,7 @@ def check_settings():
               [line for line in (saved + done.stdout).splitlines() if "hidden" in line])
         again = run(["--config", path + ".saved.yaml", "--dump-config"])
         strip = lambda text: [re.sub(r" +# .*", "", line) for line in text.splitlines()  # noqa: E731
-                              if not line.startswith(("#", "header", "request-id-prefix"))]
+                              if line and not line.startswith(("#", "header", "request-id-prefix"))]
         check("--save-config writes what --config reads back",
               None if strip(again.stdout) == strip(done.stdout) else again.stdout + again.stderr)
         done = run(["--config", path, "--mock", "--prompt-token-ids", "--no-disable-tqdm"])
