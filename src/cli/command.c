@@ -40,6 +40,11 @@ static bool fail_command(const char *before, const char *word, struct error *err
                          "the command '%s%s' is not supported by this version of vllm-bench",
                          before, word);
     }
+    if (strcmp(word, "frontend") == 0) {
+        return error_set(err, E_USAGE,
+                         "'frontend' is a server, and this program measures servers: it stands for "
+                         "VLLM_USE_RUST_BENCH alone, not for VLLM_USE_RUST_FRONTEND");
+    }
     struct sv near = option_near(known, sv_from(word));
     if (near.len > 0 && before[0] == '\0') {
         return error_set(err, E_USAGE, "unknown command '%s'; did you mean '" SV_FMT "'?", word,

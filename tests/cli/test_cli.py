@@ -234,6 +234,41 @@ def check_settings():
               None if done.returncode == 0 and re.search(r"Successful requests: +3", done.stdout) else done.stderr)
 
 
+# What Python's launcher does with VLLM_USE_RUST_BENCH and VLLM_RUST_FRONTEND_PATH set: it becomes the native program.
+LAUNCHER = """
+import os, sys
+if sys.argv[1:3] == ["bench", "serve"] and os.environ.get("VLLM_USE_RUST_BENCH") == "1":
+    path = os.environ["VLLM_RUST_FRONTEND_PATH"]
+    os.execv(path, [path, "bench", "serve", *sys.argv[3:]])
+"""
+
+
+def check_launcher():
+    with tempfile.TemporaryDirectory() as folder:
+        native = os.path.join(folder, "vllm-rs")
+        os.symlink(PROGRAM, native)
+        env = {"VLLM_USE_RUST_BENCH": "1", "VLLM_RUST_FRONTEND_PATH": native, "VLLM_LOGGING_LEVEL": "INFO"}
+
+        def launch(*words):
+            return subprocess.run([sys.executable, "-c", LAUNCHER, "bench", "serve", *words], env=env, cwd=folder,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
+        done = launch("--mock", "--num-prompts", "3", "--prompt-token-ids", "--save-result", "--result-filename",
+                      "result.json", "--percentile-metrics", "ttft", "--metadata", "a=b", "c=d")
+        check("called as the launcher calls it, it measures",
+              None if done.returncode == 0 and "Serving Benchmark Result" in done.stdout and
+              os.path.exists(os.path.join(folder, "result.json")) else done.stderr)
+        done = launch("--help=all")
+        check("called as the launcher calls it, it helps", None if done.returncode == 0 and "--top-p" in done.stdout
+              else done.stderr)
+        done = launch("--num-promts", "3")
+        check("called as the launcher calls it, it refuses with status 2",
+              None if done.returncode == 2 and "--num-prompts" in done.stderr else done.stderr)
+        done = run(["frontend", "--listen-fd", "3"])
+        check("called as a frontend, it says what it is",
+              None if done.returncode == 2 and "VLLM_USE_RUST_FRONTEND" in done.stderr else done.stderr)
+
+
 def check_every_flag():
     text = run(["--help"], env={"COLUMNS": "80"}).stdout
     later = text.partition("not in this version:")[2].split("\n\n")[0].split()
@@ -297,6 +332,7 @@ def main():
     check_refusals()
     check_warnings()
     check_settings()
+    check_launcher()
     check_every_flag()
     check_help()
     check_speed()
