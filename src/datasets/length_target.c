@@ -12,11 +12,6 @@ enum {
     ANCHOR_LAST = 1 << 14 /* and at most */
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool decode(const struct length_target *lt, const uint32_t *ids, size_t count,
                    struct buf *text, struct error *err)
 {
@@ -24,24 +19,6 @@ static bool decode(const struct length_target *lt, const uint32_t *ids, size_t c
 }
 
 /* ---- which tokenizers have anchors ------------------------------------------------------------------------------ */
-
-/* Some entry spans a letter and a space behind it. */
-static bool some_token_spans(const struct length_target *lt)
-{
-    struct buf text = {0};
-    struct error err;
-    bool spans = false;
-    uint32_t size = tokenizer_full_size(lt->tokenizer);
-    for (uint32_t id = 0; !spans && id < size; id++) {
-        buf_reset(&text);
-        if (!decode(lt, &id, 1, &text, &err))
-            spans = true;
-        for (size_t i = 1; i < text.len; i++)
-            spans = spans || (text.ptr[i] == ' ' && is_letter(text.ptr[i - 1]));
-    }
-    buf_done(&text);
-    return spans;
-}
 
 /* Is `end` (which the probe's text ends with) encoded and decoded by itself as it is behind "ab"? */
 static bool stands_alone(const struct length_target *lt, struct sv end)
@@ -85,19 +62,25 @@ void length_target_init(struct length_target *lt, const struct tokenizer *tokeni
 {
     *lt = (struct length_target){.tokenizer = tokenizer,
                                  .vocab_size = tokenizer_vocab_size(tokenizer)};
-    if (!find_anchor || tokenizer_is_remote(tokenizer) || some_token_spans(lt))
+    if (!find_anchor || tokenizer_is_remote(tokenizer))
         return;
     if (stands_alone(lt, SV_LIT(" cd efg, hi")))
         lt->anchor = ANCHOR_SPACE_KEPT;
     else if (stands_alone(lt, SV_LIT("cd efg, hi")))
         lt->anchor = ANCHOR_SPACE_DROPPED;
-    if (lt->anchor == ANCHOR_SPACE_DROPPED)
+    if (lt->anchor == ANCHOR_NONE)
+        return;
+    lt->places = places_new(tokenizer);
+    if (lt->anchor == ANCHOR_SPACE_DROPPED) {
         lt->special = find_special(lt);
+        places_words_only(lt->places);
+    }
 }
 
 void length_target_done(struct length_target *lt)
 {
     free(lt->special);
+    places_free(lt->places);
     *lt = (struct length_target){0};
 }
 
@@ -106,6 +89,7 @@ void length_target_done(struct length_target *lt)
 /* Text behind the anchor becomes what the ids there say, and the ids what that text gives. */
 static bool round_trip(const struct length_target *lt, struct length_fit *fit, struct error *err)
 {
+    fit->steady = false;
     fit->text.len = fit->anchor_bytes;
     if (!decode(lt, fit->ids.items + fit->anchor_ids, fit->ids.count - fit->anchor_ids, &fit->text,
                 err))
@@ -116,15 +100,6 @@ static bool round_trip(const struct length_target *lt, struct length_fit *fit, s
                             &fit->ids, err);
 }
 
-/* First place of letter, space, letter; the space's position, or text.len. */
-static size_t find_place(struct sv text)
-{
-    for (size_t i = 1; i + 1 < text.len; i++)
-        if (text.ptr[i] == ' ' && is_letter(text.ptr[i - 1]) && is_letter(text.ptr[i + 1]))
-            return i;
-    return text.len;
-}
-
 /* The text up to the anchor is what its ids say, which is not what they were made of where encoding normalizes. */
 static bool move_anchor(const struct length_target *lt, struct length_fit *fit, size_t to)
 {
@@ -133,6 +108,16 @@ static bool move_anchor(const struct length_target *lt, struct length_fit *fit, 
     for (size_t i = from; lt->special != NULL && i < to; i++)
         if (fit->ids.items[i] >= lt->vocab_size || lt->special[fit->ids.items[i]])
             return false;
+    if (fit->steady) { /* then only what follows must be decoded to know where it begins */
+        buf_reset(&fit->tmp_text);
+        if (!decode(lt, fit->ids.items + to, fit->ids.count - to, &fit->tmp_text, &err))
+            return false;
+        if (sv_ends(buf_sv(&fit->text), buf_sv(&fit->tmp_text))) {
+            fit->anchor_ids = to;
+            fit->anchor_bytes = fit->text.len - fit->tmp_text.len;
+            return true;
+        }
+    }
     fit->text.len = fit->anchor_bytes;
     if (!decode(lt, fit->ids.items + from, to - from, &fit->text, &err))
         return false;
@@ -143,29 +128,45 @@ static bool move_anchor(const struct length_target *lt, struct length_fit *fit, 
     return true;
 }
 
+/* How many ids of ids[0..count) make up the first `bytes` bytes of their text; no id spans that place. */
+static size_t ids_before(const struct length_target *lt, const uint32_t *ids, size_t count,
+                         size_t bytes, struct buf *tmp)
+{
+    size_t low = 0;
+    size_t high = count;
+    while (low < high) {
+        struct error err;
+        size_t middle = (low + high) / 2;
+        buf_reset(tmp);
+        if (!decode(lt, ids, middle, tmp, &err))
+            return count;
+        if (tmp->len < bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* An anchor among the last `back` ids before `limit`, the number of ids that are sure to stay. */
 static bool try_anchor(const struct length_target *lt, struct length_fit *fit, size_t limit,
                        size_t back)
 {
     struct error err;
-    size_t count = fit->ids.count;
+    const uint32_t *ids = fit->ids.items + (limit - back);
     buf_reset(&fit->tmp_text);
-    fit->tmp_ids.count = 0;
-    if (!decode(lt, fit->ids.items + (limit - back), count - (limit - back), &fit->tmp_text, &err))
+    if (!decode(lt, ids, back, &fit->tmp_text, &err))
         return false;
-    size_t place = find_place(buf_sv(&fit->tmp_text));
-    struct sv tail = sv_skip(buf_sv(&fit->tmp_text), place);
-    if (tail.len == 0)
+    size_t place = places_find(lt->places, buf_sv(&fit->tmp_text));
+    if (place == fit->tmp_text.len)
         return false;
-    tail = sv_skip(tail, lt->anchor == ANCHOR_SPACE_DROPPED);
-    if (!tokenizer_encode(lt->tokenizer, tail, false, &fit->tmp_ids, &err))
+    size_t before = ids_before(lt, ids, back, place, &fit->tmp_text);
+    buf_reset(&fit->tmp_text);
+    if (before == back || !decode(lt, ids, before, &fit->tmp_text, &err) ||
+        fit->tmp_text.len != place)
         return false;
-    size_t found = fit->tmp_ids.count;
-    if (found > count || count - found >= limit ||
-        memcmp(fit->tmp_ids.items, fit->ids.items + (count - found),
-               found * sizeof(*fit->ids.items)) != 0)
-        return false;
-    return count - found <= fit->anchor_ids || move_anchor(lt, fit, count - found);
+    size_t to = limit - back + before;
+    return to <= fit->anchor_ids || move_anchor(lt, fit, to);
 }
 
 static void set_anchor(const struct length_target *lt, struct length_fit *fit)
@@ -233,6 +234,7 @@ void length_fit_reset(struct length_fit *fit, size_t target)
     fit->target = target;
     fit->finished = false;
     fit->anchored = false;
+    fit->steady = false;
     fit->tries_left = TRIES;
     fit->anchor_ids = 0;
     fit->anchor_bytes = 0;
@@ -241,6 +243,11 @@ void length_fit_reset(struct length_fit *fit, size_t target)
 bool length_fit_start(const struct length_target *lt, struct length_fit *fit, struct error *err)
 {
     return round_trip(lt, fit, err) && go(lt, fit, false, err);
+}
+
+bool length_fit_resume(const struct length_target *lt, struct length_fit *fit, struct error *err)
+{
+    return go(lt, fit, false, err);
 }
 
 bool length_fit_go_on(const struct length_target *lt, struct length_fit *fit, struct error *err)

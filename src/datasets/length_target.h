@@ -3,9 +3,8 @@
  * Python does; what is still too long afterwards is cut once more, which may not help: a broken character at the end
  * comes back as three tokens whatever is cut.
  *
- * Only the end of a sequence changes from one round to the next.  Where a letter is followed by a space, text to the
- * left is encoded alike whatever follows, if no entry of the vocabulary spans such a place; so rounds after the first
- * work behind the last such place (the anchor) only.  length_target_init finds out whether the tokenizer is of that
+ * Only the end of a sequence changes from one round to the next.  Left of a place (places.h) text is encoded alike
+ * whatever follows; so rounds after the first work behind the last place (the anchor) only.  length_target_init finds out whether the tokenizer is of that
  * kind; length_fit_verify encodes the whole text again to prove it.  Where spaces are put before texts, special tokens
  * in a text collect one more with every round: no anchor is set behind them.
  *
@@ -17,7 +16,7 @@
 #ifndef VB_DATASETS_LENGTH_TARGET_H
 #define VB_DATASETS_LENGTH_TARGET_H
 
-#include "tokenizer/tokenizer.h"
+#include "datasets/places.h"
 
 /* One id for padding, drawn from [0, vocabulary). */
 typedef uint32_t length_pad_fn(void *user);
@@ -33,7 +32,8 @@ struct length_target {
     length_pad_fn *pad;
     void *user;
     enum length_anchor anchor;
-    bool *special; /* ANCHOR_SPACE_DROPPED: by id, below the vocabulary's size */
+    struct places *places; /* unless ANCHOR_NONE */
+    bool *special;         /* ANCHOR_SPACE_DROPPED: by id, below the vocabulary's size */
     uint32_t vocab_size;
 };
 
@@ -43,6 +43,7 @@ struct length_fit {
     size_t target;
     bool finished;
     bool anchored; /* some round looked at the end only */
+    bool steady;   /* `text` is what `ids` say, so far as no round has changed them */
     int tries_left;
     size_t anchor_ids; /* ids and bytes before the anchor */
     size_t anchor_bytes;
@@ -60,6 +61,8 @@ void length_target_done(struct length_target *lt);
 void length_fit_reset(struct length_fit *fit, size_t target);
 /* Rounds up to the first that must draw. */
 bool length_fit_start(const struct length_target *lt, struct length_fit *fit, struct error *err);
+/* The same when `ids` and `text` are already what the first round gives (run_cache.h). */
+bool length_fit_resume(const struct length_target *lt, struct length_fit *fit, struct error *err);
 /* The rest. */
 bool length_fit_go_on(const struct length_target *lt, struct length_fit *fit, struct error *err);
 /* Does the whole text give these ids? */

@@ -145,6 +145,19 @@ static void text_begin(void *user, size_t index, struct token_ids *ids)
     random_plan_ids(&b->plan, index, ids);
 }
 
+static bool text_prepare(void *user, const struct length_target *lt, struct error *err)
+{
+    struct random_build *b = user;
+    return random_plan_prepare(&b->plan, lt, err);
+}
+
+static bool text_start(void *user, size_t index, struct length_fit *fit, bool *done,
+                       struct error *err)
+{
+    struct random_build *b = user;
+    return random_plan_start(&b->plan, index, fit, done, err);
+}
+
 static uint32_t text_pad(void *user)
 {
     struct random_build *b = user;
@@ -167,6 +180,8 @@ static bool build_texts(struct random_build *b, struct error *err)
         .count = b->workload->count,
         .target = text_target,
         .begin = text_begin,
+        .prepare = text_prepare,
+        .start = text_start,
         .pad = text_pad,
         .keep = text_keep,
         .user = b,

@@ -37,6 +37,19 @@ static void text_begin(void *user, size_t index, struct token_ids *ids)
     random_plan_ids(&b->plan, index, ids);
 }
 
+static bool text_prepare(void *user, const struct length_target *lt, struct error *err)
+{
+    struct mm_build *b = user;
+    return random_plan_prepare(&b->plan, lt, err);
+}
+
+static bool text_start(void *user, size_t index, struct length_fit *fit, bool *done,
+                       struct error *err)
+{
+    struct mm_build *b = user;
+    return random_plan_start(&b->plan, index, fit, done, err);
+}
+
 static uint32_t text_pad(void *user)
 {
     struct mm_build *b = user;
@@ -129,6 +142,8 @@ static bool build(struct mm_build *b, struct error *err)
         .count = b->workload->count,
         .target = text_target,
         .begin = text_begin,
+        .prepare = text_prepare,
+        .start = text_start,
         .pad = text_pad,
         .drawn = items_drawn,
         .finish = text_finish,

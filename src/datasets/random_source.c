@@ -2,7 +2,7 @@
 #include "datasets/random_source.h"
 
 #include "base/alloc.h"
-#include "datasets/length_target.h"
+#include "datasets/run_cache.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -204,8 +204,25 @@ size_t random_plan_target(const struct random_plan *plan, size_t index)
     return plan->prefix_len + (size_t)plan->params.in_lens[index];
 }
 
+bool random_plan_prepare(struct random_plan *plan, const struct length_target *lt,
+                         struct error *err)
+{
+    plan->cache = run_cache_new(lt, &plan->source, (size_t)plan->in.high);
+    return plan->cache == NULL || run_cache_set_prefix(plan->cache, &plan->prefix, err);
+}
+
+bool random_plan_start(const struct random_plan *plan, size_t index, struct length_fit *fit,
+                       bool *done, struct error *err)
+{
+    *done = false;
+    return plan->cache == NULL ||
+           run_cache_start(plan->cache, random_start(&plan->source, &plan->params, index, index),
+                           (size_t)plan->params.in_lens[index], fit, done, err);
+}
+
 void random_plan_done(struct random_plan *plan)
 {
+    run_cache_free(plan->cache);
     random_params_done(&plan->params);
     token_ids_done(&plan->prefix);
     *plan = (struct random_plan){0};

@@ -7,6 +7,7 @@
 #define VB_DATASETS_RANDOM_SOURCE_H
 
 #include "datasets/dataset.h"
+#include "datasets/length_target.h"
 
 struct random_bounds {
     int64_t low; /* inclusive */
@@ -64,6 +65,7 @@ struct random_plan {
     struct random_bounds out;
     size_t prefix_len;
     struct token_ids prefix; /* after random_plan_fit_prefix */
+    struct run_cache *cache; /* after random_plan_prepare; NULL: none */
 };
 
 /* Up to and including the drawn arrays.  `prefix_len`: of the shared prefix. */
@@ -75,6 +77,11 @@ bool random_plan_fit_prefix(struct random_plan *plan, struct error *err);
 /* Appends prefix and run of sequence `index`. */
 void random_plan_ids(const struct random_plan *plan, size_t index, struct token_ids *ids);
 size_t random_plan_target(const struct random_plan *plan, size_t index);
+/* prepare and start of text_job.h. */
+bool random_plan_prepare(struct random_plan *plan, const struct length_target *lt,
+                         struct error *err);
+bool random_plan_start(const struct random_plan *plan, size_t index, struct length_fit *fit,
+                       bool *done, struct error *err);
 void random_plan_done(struct random_plan *plan);
 
 #endif

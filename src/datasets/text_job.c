@@ -17,8 +17,10 @@ enum {
     TOKEN_BYTES = 16,        /* of memory, about */
     WINDOW_MAX = 1024,
     SMALL_JOB_TOKENS = 1 << 15, /* less is not worth a thread or a walk over the vocabulary */
-    VERIFY_ALL = 32,            /* texts whose anchors are checked one by one, */
-    VERIFY_EACH = 16,           /* then one of so many */
+    LARGE_JOB_VOCABULARIES =
+        4,            /* tokens, in sizes of the vocabulary: more are worth preparing for */
+    VERIFY_ALL = 32,  /* texts whose anchors are checked one by one, */
+    VERIFY_EACH = 16, /* then one of so many */
 };
 
 struct window {
@@ -31,6 +33,7 @@ struct run {
     struct text_job *job;
     struct length_target lt;
     unsigned threads;
+    bool prepared;
     size_t window_size;
     struct window windows[3];
     struct window *draws; /* of the current step; NULL: none */
@@ -49,6 +52,15 @@ static void item_begin(struct run *run, size_t index, struct text_item *item)
     buf_reset(&item->out);
     buf_reset(&item->data);
     length_fit_reset(&item->fit, job->target(job->user, index));
+    bool done = false;
+    if (run->prepared && run->lt.anchor != ANCHOR_NONE)
+        item->failed = !job->start(job->user, index, &item->fit, &done, &item->err);
+    if (item->failed)
+        return;
+    if (done) {
+        item->failed = !length_fit_resume(&run->lt, &item->fit, &item->err);
+        return;
+    }
     job->begin(job->user, index, &item->fit.ids);
     item->failed = !length_fit_start(&run->lt, &item->fit, &item->err);
 }
@@ -194,8 +206,8 @@ static bool run_windows(struct run *run, struct error *err)
     return run_windows(run, err);
 }
 
-/* Threads and the size of windows from the work that there is; true when there is much. */
-static bool plan_windows(struct run *run)
+/* Threads and the size of windows from the work that there is; returns the number of tokens. */
+static size_t plan_windows(struct run *run)
 {
     struct text_job *job = run->job;
     size_t tokens = 0;
@@ -208,7 +220,7 @@ static bool plan_windows(struct run *run)
     size = size < run->threads ? run->threads : size;
     size = size < WINDOW_MIN ? WINDOW_MIN : size > WINDOW_MAX ? WINDOW_MAX : size;
     run->window_size = size < job->count ? size : job->count;
-    return large;
+    return tokens;
 }
 
 bool text_job_run(struct text_job *job, struct error *err)
@@ -217,11 +229,19 @@ bool text_job_run(struct text_job *job, struct error *err)
     const struct tokenizer *tokenizer = job->context->tokenizer;
     if (job->count == 0)
         return true;
-    bool large = plan_windows(&run);
+    size_t tokens = plan_windows(&run);
     run.told_ns = run.start_ns;
-    length_target_init(&run.lt, tokenizer, large);
+    length_target_init(&run.lt, tokenizer, tokens > SMALL_JOB_TOKENS);
     run.lt.pad = job->pad;
     run.lt.user = job->user;
+    if (job->prepare != NULL && run.lt.anchor != ANCHOR_NONE &&
+        tokens / LARGE_JOB_VOCABULARIES > tokenizer_full_size(tokenizer)) {
+        if (!job->prepare(job->user, &run.lt, err)) {
+            length_target_done(&run.lt);
+            return false;
+        }
+        run.prepared = true;
+    }
     for (size_t k = 0; k < 3; k++)
         run.windows[k].items = mem_array(run.window_size, sizeof(struct text_item));
     run.stream = mem_array(1, job->stream_size);

@@ -30,6 +30,10 @@ struct text_job {
     /* Appends the ids to begin with.  With `draws_ids` it draws, so it runs where drawn does. */
     void (*begin)(void *user, size_t index, struct token_ids *ids);
     bool draws_ids;
+    /* Makes the first round of many texts cheaper: prepare is called once, when there are many tokens to make; start
+     * then does the first round, or says with *done that begin must be called.  NULL: none. */
+    bool (*prepare)(void *user, const struct length_target *lt, struct error *err);
+    bool (*start)(void *user, size_t index, struct length_fit *fit, bool *done, struct error *err);
     length_pad_fn *pad;
     void (*drawn)(void *user, size_t index, struct text_item *item); /* further draws; NULL: none */
     /* fit.text and fit.ids become `out`; NULL: the JSON string of the text. */

@@ -78,9 +78,10 @@ static bool measure_run(struct points *p, struct point *point, struct error *err
     struct run *run = mem_new(struct run);
     run_init(run, p->session, &point->config);
     bool ok = run_build(run, err);
-    if (ok && point->config.dry_run)
+    if (ok && point->config.dry_run) {
         run_print_dry(run);
-    else if (ok && interrupt_seen())
+        ok = run_save_workload(run, err);
+    } else if (ok && interrupt_seen())
         ok = error_set(err, E_INTERRUPTED, "interrupted before the benchmark began");
     else
         ok = ok && run_measure(run, err) && finish_run(p, point, run, err);
