@@ -359,8 +359,7 @@ static void test_unknown_flags_get_the_near_match(void **state)
     expect_error("--wholly-else", "--wholly-else: 'test' has no such flag");
     expect_error("-port 3", "-port: a flag begins with two dashes: '--port'");
     expect_error("-x", "-x: 'test' has no such flag");
-    expect_error("--item.a 3",
-                 "--item.a: the value of --item is no JSON object that has members");
+    expect_error("--item.a 3", "--item.a: the value of --item is no JSON object that has members");
 }
 
 static void test_stray_words_and_values_are_refused_by_name(void **state)
