@@ -270,6 +270,11 @@ static bool check_duration(const struct config *config, struct error *err)
         return true;
     if (config->multi_turn.on)
         return error_set(err, E_CONFIG, "--duration: does not go with --multi-turn");
+    if (config->self_timed)
+        return error_set(err, E_CONFIG,
+                         "--duration: does not go with --dataset-name %s, which has times of its "
+                         "own; --no-self-timed lets the rate decide",
+                         config->dataset_name);
     if (config->max_concurrency == 0 && config->sweep_max_concurrency.count == 0 &&
         config->sweep_request_rate.count == 0 && isinf(config->request_rate) &&
         config->ramp_up_strategy == RAMP_UP_NONE)

@@ -244,6 +244,8 @@ static void end_request(struct worker *w, struct conn *c, uint64_t when_ns)
     c->record = NULL;
     w->busy--;
     worker_slot_free(w, c, r->end_ns);
+    if (w->plan->feed != NULL)
+        w->plan->feed->ended(w->plan->feed->user, c->item, r);
 }
 
 void conn_finish(struct worker *w, struct conn *c, bool keep, uint64_t when_ns)

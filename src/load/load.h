@@ -14,6 +14,23 @@
 #include "metrics/record.h"
 #include "net/fetch.h"
 
+/* Requests that come to be while the load runs, one from the answer to another.  All calls come from the one worker thread
+ * of such a run. */
+enum load_feed_state { LOAD_FEED_ITEM, LOAD_FEED_WAIT, LOAD_FEED_END };
+
+struct load_feed {
+    void *user;
+    /* The clock begins to run. */
+    void (*begin)(void *user, uint64_t start_ns);
+    /* An item that may go now, its request ready in the workload; or when to ask again (*when_ns, UINT64_MAX: at the end
+     * of a request); or that none will come any more. */
+    enum load_feed_state (*next)(void *user, uint64_t now_ns, size_t *item, uint64_t *when_ns);
+    /* The item's request has ended, its record is complete. */
+    void (*ended)(void *user, size_t item, const struct record *record);
+    /* Header lines of an item with their ends; returns the length, at most cap - 1. */
+    size_t (*head)(void *user, size_t item, char *out, size_t cap);
+};
+
 enum load_text { LOAD_TEXT_NONE, LOAD_TEXT_WITHOUT_USAGE, LOAD_TEXT_ALWAYS };
 
 /* What a running load looks like from outside. */
@@ -32,6 +49,11 @@ struct load_plan {
     const uint32_t *order;  /* request index in the workload of each item sent; NULL: identity */
     size_t count;           /* items to send */
     const uint64_t *due_ns; /* per item, relative to the start, ascending; NULL: all at once */
+    /* Above 0: nothing is sent later than this after the start, and what has not ended `grace_ns` later is cut off.  The
+     * workload is begun again at its end; without due times `count` does not matter. */
+    uint64_t send_for_ns;
+    uint64_t grace_ns;
+    const struct load_feed *feed; /* NULL: the items are known beforehand */
     const struct backend *backend;
     const struct body_template *body;
     struct sv model;          /* fills the body's model, from body_model_text */
@@ -56,8 +78,9 @@ struct load_plan {
 };
 
 struct load_result {
-    struct record *records; /* plan->count, in item order */
-    size_t count;
+    struct record *records; /* in item order */
+    size_t count;           /* plan->count; with send_for_ns the items sent */
+    size_t mapped_bytes;    /* of records that are mapped, not on the heap; else 0 */
     uint64_t start_ns;
     uint64_t start_real_ns; /* wall clock at the start */
     uint64_t duration_ns;   /* start to the end of the last response */

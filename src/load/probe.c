@@ -45,6 +45,8 @@ struct probe *probe_new(const struct load_plan *plan, double rate)
     p->plan.lora_of = NULL;
     p->plan.count = 1;
     p->plan.due_ns = NULL;
+    p->plan.send_for_ns = 0;
+    p->plan.feed = NULL;
     p->plan.id_prefix = NULL;
     p->plan.max_concurrency = 1;
     p->plan.concurrency_known = true;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -21,7 +22,9 @@ enum {
     FILES_BESIDE = 32,
     TICK_MS = 100,
     STREAMS_PER_THREAD = 256,
-    DEFAULT_MAX_THREADS = 8
+    DEFAULT_MAX_THREADS = 8,
+    MOST_OPEN_ENDED = 1 << 24,
+    LEAST_OPEN_ENDED = 1 << 16
 };
 
 struct load {
@@ -49,11 +52,14 @@ unsigned load_choose_threads(uint64_t concurrency)
 static uint64_t known_concurrency(const struct load_plan *plan)
 {
     uint64_t most = plan->max_concurrency > 0 ? plan->max_concurrency : plan->count;
-    return most < plan->count ? most : plan->count;
+    bool counted = plan->send_for_ns == 0 || plan->due_ns != NULL;
+    return most < plan->count || !counted ? most : plan->count;
 }
 
 static unsigned thread_count(const struct load_plan *plan)
 {
+    if (plan->feed != NULL)
+        return 1;
     uint64_t concurrency = known_concurrency(plan);
     uint64_t threads = plan->threads > 0 ? plan->threads : load_choose_threads(concurrency);
     if (threads > MAX_THREADS)
@@ -71,23 +77,52 @@ static void make_head(const struct load_plan *plan, struct buf *head)
         buf_add_fmt(head, "x-request-id: %s", plan->id_prefix);
 }
 
-static void make_records(struct load *load, struct load_result *result)
+void load_record_init(const struct load_plan *plan, size_t item, struct record *r)
+{
+    const struct request *request = &plan->workload->requests[load_request_index(plan, item)];
+    record_init(r);
+    r->prompt_len = request->prompt_len;
+    r->output_len = request->output_len;
+    r->input_sequences = backend_inputs(plan->backend, plan->body, request->sequences);
+    if (request->file != NULL)
+        r->input_audio_s = request->file->length_s;
+}
+
+/* How many items there will be is not known: address space for many is reserved, and memory comes with its use. */
+static bool map_records(struct load *load, struct load_result *result, struct error *err)
+{
+    size_t count = MOST_OPEN_ENDED;
+    void *memory = MAP_FAILED;
+    for (; count >= LEAST_OPEN_ENDED && memory == MAP_FAILED; count /= 2) {
+        result->mapped_bytes = count * sizeof(struct record);
+        result->count = count;
+        memory = mmap(NULL, result->mapped_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    if (memory == MAP_FAILED) {
+        result->mapped_bytes = 0;
+        return error_sys(err, E_LIMIT, errno, "cannot reserve memory for the requests' records");
+    }
+    result->records = memory;
+    load->shared.open_ended = true;
+    return true;
+}
+
+static bool make_records(struct load *load, struct load_result *result, struct error *err)
 {
     const struct load_plan *plan = load->shared.plan;
-    result->count = plan->count;
-    result->records = mem_array(plan->count, sizeof(*result->records));
-    for (size_t i = 0; i < plan->count; i++) {
-        struct record *r = &result->records[i];
-        size_t index = plan->order != NULL ? plan->order[i] : i;
-        record_init(r);
-        const struct request *request = &plan->workload->requests[index];
-        r->prompt_len = request->prompt_len;
-        r->output_len = request->output_len;
-        r->input_sequences = backend_inputs(plan->backend, plan->body, request->sequences);
-        if (request->file != NULL)
-            r->input_audio_s = request->file->length_s;
+    if (plan->send_for_ns > 0 && plan->due_ns == NULL) {
+        if (!map_records(load, result, err))
+            return false;
+    } else {
+        result->count = plan->count;
+        result->records = mem_array(plan->count, sizeof(*result->records));
+        for (size_t i = 0; i < plan->count; i++)
+            load_record_init(plan, i, &result->records[i]);
     }
     load->shared.records = result->records;
+    load->shared.capacity = result->count;
+    return true;
 }
 
 static bool take_signals(struct load *load, struct error *err)
@@ -140,6 +175,33 @@ static void stop_more(struct load *load)
     wake_all(load);
 }
 
+/* When what is in flight is cut off; UINT64_MAX: never. */
+static uint64_t cut_ns(const struct load *load)
+{
+    const struct load_plan *plan = load->shared.plan;
+    if (plan->send_for_ns == 0 || !atomic_load(&load->shared.released))
+        return UINT64_MAX;
+    return load->shared.start_ns + plan->send_for_ns + plan->grace_ns;
+}
+
+static int tick_ms(const struct load *load)
+{
+    uint64_t now = clock_mono_ns();
+    uint64_t cut = cut_ns(load);
+    uint64_t left_ms = cut > now ? (cut - now) / NS_PER_MS + 1 : 0;
+    return cut != UINT64_MAX && !atomic_load(&load->shared.out_of_time) && left_ms < TICK_MS
+               ? (int)left_ms
+               : TICK_MS;
+}
+
+static void check_time(struct load *load)
+{
+    if (clock_mono_ns() < cut_ns(load) || atomic_load(&load->shared.out_of_time))
+        return;
+    atomic_store(&load->shared.out_of_time, true);
+    wake_all(load);
+}
+
 /* Until a worker has news, at most a tick; a signal raises the stop level. */
 static void wait_tick(struct load *load)
 {
@@ -149,7 +211,9 @@ static void wait_tick(struct load *load)
     int watched = stop_fd <= 0 ? load->signal_fd : aborting ? -1 : stop_fd;
     struct pollfd fds[2] = {{.fd = watched, .events = POLLIN},
                             {.fd = load->shared.changed_fd, .events = POLLIN}};
-    if (poll(fds, 2, TICK_MS) <= 0)
+    int ready = poll(fds, 2, tick_ms(load));
+    check_time(load);
+    if (ready <= 0)
         return;
     struct signalfd_siginfo info;
     uint64_t value;
@@ -169,6 +233,8 @@ static void release(struct load *load, struct load_result *result)
         wait_tick(load);
     result->start_ns = load->shared.start_ns = clock_mono_ns();
     result->start_real_ns = clock_real_ns();
+    if (load->shared.plan->feed != NULL)
+        load->shared.plan->feed->begin(load->shared.plan->feed->user, result->start_ns);
     atomic_store(&load->shared.released, true);
     wake_all(load);
     if (load->shared.plan->started != NULL)
@@ -206,6 +272,19 @@ static void watch(struct load *load, const struct load_result *result)
     }
 }
 
+/* With an end by time, only what was sent counts. */
+static void trim_records(const struct load *load, struct load_result *result)
+{
+    if (load->shared.plan->send_for_ns == 0)
+        return;
+    if (load->shared.open_ended) {
+        size_t claimed = atomic_load(&load->shared.next);
+        result->count = claimed < result->count ? claimed : result->count;
+    }
+    while (result->count > 0 && !result->records[result->count - 1].sent)
+        result->count--;
+}
+
 static void finish(struct load *load, struct load_result *result)
 {
     uint64_t end = result->start_ns;
@@ -218,6 +297,7 @@ static void finish(struct load *load, struct load_result *result)
         client_stats_merge(&result->client, &w->stats);
         result->slabs[i] = w->slab;
     }
+    trim_records(load, result);
     for (size_t i = 0; i < result->count; i++) {
         if (result->records[i].done && result->records[i].end_ns > end)
             end = result->records[i].end_ns;
@@ -225,7 +305,7 @@ static void finish(struct load *load, struct load_result *result)
     result->duration_ns = end - result->start_ns;
     result->interrupted = atomic_load(&load->shared.stop) != STOP_NOT;
     result->client.address = load->shared.plan->target->address_text;
-    result->client.paced = load->shared.plan->due_ns != NULL;
+    result->client.paced = load->shared.plan->due_ns != NULL && load->shared.plan->feed == NULL;
     result->client.dns_ms = (double)load->shared.plan->target->dns_ns / 1e6;
 }
 
@@ -257,8 +337,11 @@ bool load_run(const struct load_plan *plan, struct load_result *result, struct e
     load.counters = aligned_alloc(64, load.shared.workers * sizeof(*load.counters));
     memset(load.counters, 0, load.shared.workers * sizeof(*load.counters));
     make_head(plan, &load.shared.head);
-    make_records(&load, result);
-    bool ok = take_signals(&load, err) && start_workers(&load, err);
+    load.signal_fd = load.shared.changed_fd = -1;
+    bool ok = make_records(&load, result, err);
+    if (!ok)
+        load.shared.workers = 0;
+    ok = ok && take_signals(&load, err) && start_workers(&load, err);
     if (ok) {
         release(&load, result);
         watch(&load, result);
@@ -279,6 +362,9 @@ void load_result_done(struct load_result *result)
     for (size_t i = 0; i < result->slab_count; i++)
         record_slab_done(&result->slabs[i]);
     free(result->slabs);
-    free(result->records);
+    if (result->mapped_bytes > 0)
+        munmap(result->records, result->mapped_bytes);
+    else
+        free(result->records);
     *result = (struct load_result){0};
 }

@@ -42,6 +42,22 @@ static uint64_t to_ns(double seconds)
     return ns < century ? (uint64_t)ns : (uint64_t)century;
 }
 
+size_t schedule_count(const struct config *config, uint64_t duration_ns)
+{
+    static const double most = 1e9;
+    double seconds = (double)duration_ns / (double)NS_PER_S;
+    double start = config->ramp_up_start_rps;
+    double end = config->ramp_up_end_rps;
+    double count = seconds * config->request_rate;
+    if (config->ramp_up_strategy != RAMP_UP_NONE && !(end > start))
+        count = seconds * start;
+    else if (config->ramp_up_strategy == RAMP_UP_LINEAR)
+        count = seconds * (end - start) / log(end / start);
+    else if (config->ramp_up_strategy == RAMP_UP_EXPONENTIAL)
+        count = seconds * log(end / start) / (1.0 / start - 1.0 / end);
+    return count >= most ? (size_t)most : count >= 1.0 ? (size_t)(count + 1e-9) : 1;
+}
+
 void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *due_ns, size_t count)
 {
     if (count == 0)

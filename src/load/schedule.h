@@ -22,6 +22,11 @@ void schedule_fill(const struct config *config, struct mt19937 *npl, uint64_t *d
  * requests are sent in order.  False when no request has one. */
 bool schedule_from_workload(const struct workload *w, uint64_t *due_ns);
 
+/* How many requests --duration takes at the rate or ramp of these settings: what schedule_fill spreads over that time.
+ * A ramp is one of requests, so rate * time does not do: n requests of a linear ramp from s to e take
+ * n ln(e/s) / (e - s) on average, those of an exponential one n (1/s - 1/e) / ln(e/s). */
+size_t schedule_count(const struct config *config, uint64_t duration_ns);
+
 /* The rate that request i of count is drawn with. */
 double schedule_rate(const struct config *config, size_t i, size_t count);
 

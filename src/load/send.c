@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 
-enum { MAX_PARTS = BODY_MAX_VIEWS + 2 };
+enum { MAX_PARTS = BODY_MAX_VIEWS + 2, HEAD_MAX = 1024 };
 
 struct parts {
     struct iovec at[MAX_PARTS];
@@ -40,11 +40,15 @@ static size_t write_head(const struct worker *w, const struct conn *c, size_t le
                          size_t cap)
 {
     int n;
+    size_t used = 0;
+    if (w->plan->feed != NULL)
+        used = w->plan->feed->head(w->plan->feed->user, c->item, out, cap);
     if (w->plan->id_prefix != NULL)
         n = snprintf(out, cap, "%zu\r\nContent-Length: %zu\r\n\r\n", c->item, length);
     else
-        n = snprintf(out, cap, "Content-Length: %zu\r\n\r\n", length);
-    return (size_t)n < cap ? (size_t)n : cap - 1;
+        n = snprintf(out + used, cap - used, "Content-Length: %zu\r\n\r\n", length);
+    size_t all = used + (size_t)n;
+    return all < cap ? all : cap - 1;
 }
 
 static void write_parts(struct worker *w, struct conn *c, const struct parts *p)
@@ -60,12 +64,19 @@ static void write_parts(struct worker *w, struct conn *c, const struct parts *p)
     conn_want_write(w, c, sound && stream_wants_write(&c->stream));
 }
 
+/* A workload that is begun again gives the same request the same adapter. */
+static size_t lora_item(const struct load_plan *plan, size_t item)
+{
+    return plan->send_for_ns > 0 ? item % plan->workload->count : item;
+}
+
 static struct body_values values_of(struct worker *w, const struct conn *c,
                                     const struct request *request, struct sv output_len)
 {
     const struct load_plan *plan = w->plan;
     struct body_values values = {
-        .model = plan->lora_of != NULL ? plan->lora[plan->lora_of[c->item]] : plan->model,
+        .model = plan->lora_of != NULL ? plan->lora[plan->lora_of[lora_item(plan, c->item)]]
+                                       : plan->model,
         .prompt = prompt_text(w, request),
         .is_messages = request->prompt.kind == PROMPT_MESSAGES,
         .first_len = request->prompt.first_bytes,
@@ -85,10 +96,10 @@ static struct body_values values_of(struct worker *w, const struct conn *c,
 void conn_send(struct worker *w, struct conn *c)
 {
     const struct load_plan *plan = w->plan;
-    size_t index = plan->order != NULL ? plan->order[c->item] : c->item;
+    size_t index = load_request_index(plan, c->item);
     const struct request *request = &plan->workload->requests[index];
     char digits[NUM_TEXT_MAX];
-    char head[96];
+    char head[HEAD_MAX];
     struct sv views[BODY_MAX_VIEWS];
     struct parts p = {0};
     size_t digits_len = num_format_u64(digits, request->output_len);

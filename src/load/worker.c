@@ -40,7 +40,8 @@ bool worker_init(struct worker *w, struct load_shared *shared, unsigned index,
         w->limit = share(plan->max_concurrency, index, shared->workers);
     if (plan->concurrency_known) {
         uint64_t most = plan->max_concurrency;
-        if (most == 0 || most > plan->count)
+        bool counted = plan->send_for_ns == 0 || plan->due_ns != NULL;
+        if (counted && (most == 0 || most > plan->count))
             most = plan->count;
         w->preopen = share(most, index, shared->workers);
     }
@@ -170,12 +171,26 @@ static void preopen_connections(struct worker *w)
 
 /* ---- sending --------------------------------------------------------------------------------------------------- */
 
+/* Sends at a fixed time may be a little late without being cut. */
+static const uint64_t LATE_NS = 10 * NS_PER_MS;
+
+static bool is_over(const struct worker *w, uint64_t now_ns)
+{
+    uint64_t limit = w->plan->send_for_ns;
+    return limit > 0 &&
+           now_ns >= w->shared->start_ns + limit + (w->plan->due_ns != NULL ? LATE_NS : 0);
+}
+
 static bool claim(struct worker *w)
 {
     if (w->claimed != SIZE_MAX)
         return true;
     if (w->exhausted)
         return false;
+    if (is_over(w, clock_mono_ns())) {
+        w->exhausted = true;
+        return false;
+    }
     size_t item;
     if (w->limit != SIZE_MAX) {
         item = atomic_fetch_add_explicit(&w->shared->next, 1, memory_order_relaxed);
@@ -183,12 +198,41 @@ static bool claim(struct worker *w)
         item = w->stride_next;
         w->stride_next += w->shared->workers;
     }
-    if (item >= w->plan->count) {
+    if (item >= w->shared->capacity) {
         w->exhausted = true;
         return false;
     }
+    if (w->shared->open_ended)
+        load_record_init(w->plan, item, &w->shared->records[item]);
     w->claimed = item;
     return true;
+}
+
+/* The same for items that come to be on the way. */
+static uint64_t send_fed(struct worker *w)
+{
+    const struct load_feed *feed = w->plan->feed;
+    for (int sent = 0; w->busy < w->limit; sent++) {
+        uint64_t now = clock_mono_ns();
+        uint64_t when = UINT64_MAX;
+        size_t item;
+        if (sent == SENDS_AT_ONCE)
+            return 0;
+        switch (feed->next(feed->user, now, &item, &when)) {
+        case LOAD_FEED_WAIT:
+            return when;
+        case LOAD_FEED_END:
+            w->exhausted = true;
+            return UINT64_MAX;
+        case LOAD_FEED_ITEM:
+            break;
+        }
+        load_record_init(w->plan, item, &w->shared->records[item]);
+        struct conn *c = take_slot(w);
+        uint64_t due = worker_due_ns(w, item);
+        conn_start(w, c, item, c->free_ns > due ? c->free_ns : due);
+    }
+    return UINT64_MAX;
 }
 
 /* Sends what is due and has a slot, a few requests a turn so that a burst does not keep arrivals waiting; returns when
@@ -201,6 +245,11 @@ static uint64_t send_due(struct worker *w)
         uint64_t due = worker_due_ns(w, w->claimed);
         if (due > clock_mono_ns())
             return due;
+        if (is_over(w, clock_mono_ns())) {
+            w->claimed = SIZE_MAX;
+            w->exhausted = true;
+            return UINT64_MAX;
+        }
         size_t item = w->claimed;
         w->claimed = SIZE_MAX;
         struct conn *c = take_slot(w);
@@ -239,12 +288,17 @@ static void sweep(struct worker *w, uint64_t now_ns)
         sweep_one(w, w->conns[i], now_ns);
 }
 
-static void abort_all(struct worker *w)
+static void abort_all(struct worker *w, enum failure_kind kind, struct sv text)
 {
     for (size_t i = 0; i < w->conn_count; i++) {
         if (w->conns[i]->record != NULL)
-            conn_fail(w, w->conns[i], FAILURE_INTERRUPTED, SV_LIT("interrupted"));
+            conn_fail(w, w->conns[i], kind, text);
     }
+}
+
+static uint64_t send_more(struct worker *w)
+{
+    return w->plan->feed != NULL ? send_fed(w) : send_due(w);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------------------------- */
@@ -281,9 +335,11 @@ static void run(struct worker *w)
     sample_offset(w, turn_began);
     for (;;) {
         int stop = atomic_load_explicit(&w->shared->stop, memory_order_relaxed);
-        uint64_t wake = stop == STOP_NOT ? send_due(w) : UINT64_MAX;
+        uint64_t wake = stop == STOP_NOT ? send_more(w) : UINT64_MAX;
         if (stop == STOP_NOW)
-            abort_all(w);
+            abort_all(w, FAILURE_INTERRUPTED, SV_LIT("interrupted"));
+        if (atomic_load_explicit(&w->shared->out_of_time, memory_order_relaxed))
+            abort_all(w, FAILURE_UNFINISHED, SV_LIT("not finished when --grace had passed"));
         if (nothing_left(w, stop))
             return;
         uint64_t now = clock_mono_ns();

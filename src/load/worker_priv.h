@@ -22,6 +22,9 @@ struct load_shared {
     _Atomic unsigned ready; /* workers whose connections are open */
     _Atomic bool released;  /* the clock runs */
     _Atomic size_t next;    /* first item that nobody has claimed (limited concurrency) */
+    size_t capacity;        /* items that there is a record for */
+    bool open_ended;        /* records are made ready when their items are claimed */
+    _Atomic bool out_of_time; /* the grace has passed */
     _Atomic int stop;       /* enum stop_level */
     int changed_fd; /* eventfd that workers raise when they are ready and when they have finished */
 };
@@ -36,6 +39,17 @@ struct load_counters {
 };
 
 struct conn;
+
+/* The request of an item. */
+static inline size_t load_request_index(const struct load_plan *plan, size_t item)
+{
+    if (plan->order != NULL)
+        return plan->order[item];
+    return plan->send_for_ns > 0 ? item % plan->workload->count : item;
+}
+
+/* A fresh record for an item (run.c). */
+void load_record_init(const struct load_plan *plan, size_t item, struct record *r);
 
 struct worker {
     struct load_shared *shared;

@@ -21,7 +21,8 @@
     X(FAILURE_CLOSED_EARLY, "closed_early")                                                        \
     X(FAILURE_ERROR_EVENT, "error_event")                                                          \
     X(FAILURE_NO_TOKEN, "no_token")                                                                \
-    X(FAILURE_INTERRUPTED, "interrupted")
+    X(FAILURE_INTERRUPTED, "interrupted")                                                          \
+    X(FAILURE_UNFINISHED, "unfinished")
 
 enum failure_kind {
 #define FAILURE_ENUM(name, text) name,
@@ -110,6 +111,12 @@ struct record_cursor {
 };
 void record_gaps_begin(const struct record *r, struct record_cursor *c);
 bool record_gaps_next(struct record_cursor *c, uint64_t *gap_ns);
+
+/* Was still running when a run with an end by time was over: neither good nor failed. */
+static inline bool record_unfinished(const struct record *r)
+{
+    return r->done && r->failure == FAILURE_UNFINISHED;
+}
 
 static inline bool record_ok(const struct record *r)
 {

@@ -153,7 +153,10 @@ static void add_totals(const struct record *records, size_t count,
             add_success(s, r, options, sums);
             continue;
         }
-        s->failed++;
+        if (record_unfinished(r))
+            s->unfinished++;
+        else
+            s->failed++;
         s->failures[r->done ? r->failure : FAILURE_INTERRUPTED]++;
     }
 }

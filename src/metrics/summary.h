@@ -98,6 +98,7 @@ struct summary {
     uint64_t sent;
     uint64_t completed;
     uint64_t failed;
+    uint64_t unfinished; /* cut off at the end of a run that time bounds; not among the failed */
     uint64_t failures[FAILURE_COUNT]; /* per kind */
     uint64_t total_input_tokens;  /* server's count where given, else client's; successes only */
     uint64_t total_output_tokens; /* usage, else tokenised text, else 1 (METRICS 2) */

@@ -16,6 +16,7 @@
 #include "load/lora.h"
 #include "load/ready.h"
 #include "load/schedule.h"
+#include "load/threshold.h"
 #include "output/notes.h"
 
 static void say(const char *sentence)
@@ -46,10 +47,15 @@ static void make_schedule(struct run *r)
     const struct workload *w = &r->workload;
     if (!r->config->self_timed && !is_paced(r->config))
         return;
-    uint64_t *due_ns = mem_array(w->count, sizeof(*due_ns));
+    bool bounded = r->config->duration_ns > 0;
+    r->due_count = bounded ? schedule_count(r->config, r->config->duration_ns) : w->count;
+    uint64_t *due_ns =
+        mem_array(r->due_count > w->count ? r->due_count : w->count, sizeof(*due_ns));
     bool timed = r->config->self_timed && schedule_from_workload(w, due_ns);
     if (!timed && is_paced(r->config)) {
-        schedule_fill(r->config, &r->npl, due_ns, w->count);
+        schedule_fill(r->config, &r->npl, due_ns, r->due_count);
+        for (size_t i = r->due_count; i < w->count; i++)
+            due_ns[i] = due_ns[r->due_count - 1]; /* not sent, but perhaps saved */
         timed = true;
     }
     if (timed)
@@ -111,12 +117,23 @@ static enum load_text text_needed(const struct run *r)
     return r->session->tokenizer != NULL ? LOAD_TEXT_WITHOUT_USAGE : LOAD_TEXT_NONE;
 }
 
+/* A run with an end by time has as many as there will be at this pace. */
+static uint64_t expected_total(const struct run *r, const struct load_progress *p)
+{
+    uint64_t limit_ns = r->config->duration_ns;
+    if (limit_ns == 0)
+        return r->workload.count;
+    if (p->elapsed_ns >= limit_ns || p->elapsed_ns == 0)
+        return p->sent;
+    return (uint64_t)((double)p->done * ((double)limit_ns / (double)p->elapsed_ns));
+}
+
 static void show_progress(void *user, const struct load_progress *p)
 {
     struct run *r = user;
     struct progress_snapshot snapshot = {
         .done = p->done,
-        .total = r->workload.count,
+        .total = expected_total(r, p),
         .in_flight = p->sent - p->done,
         .failed = p->failed,
         .tokens = p->tokens,
@@ -157,7 +174,7 @@ static bool make_plan(struct run *r, struct error *err)
         .target = &r->session->target,
         .pool = &r->session->pool,
         .workload = &r->workload,
-        .count = r->workload.count,
+        .count = paced ? r->due_count : r->workload.count,
         .backend = r->session->backend,
         .body = &r->body,
         .model = model_text(r, r->session->wire_model),
@@ -235,7 +252,7 @@ static bool warm_up(struct run *r, struct error *err)
 
 static void profiler(struct run *r, bool start)
 {
-    if (!r->config->profile)
+    if (!r->config->profile || r->config->profile_batch_threshold > 0)
         return;
     struct error err;
     say(start ? NOTE_PROFILER_START : NOTE_PROFILER_STOP);
@@ -255,8 +272,8 @@ static void note_rate_changes(struct run *r)
     size_t cap = 0;
     MEM_GROW(r->rps_changes, r->rps_change_count, cap);
     r->rps_changes[r->rps_change_count++] = (struct rps_change){last, r->load.start_real_ns};
-    for (size_t i = 0; i < r->workload.count; i++) {
-        int64_t rate = (int64_t)floor(schedule_rate(config, i, r->workload.count));
+    for (size_t i = 0; i < r->load.count; i++) {
+        int64_t rate = (int64_t)floor(schedule_rate(config, i, r->due_count));
         for (; last < rate; r->rps_change_count++) {
             MEM_GROW(r->rps_changes, r->rps_change_count, cap);
             r->rps_changes[r->rps_change_count] =
@@ -265,11 +282,33 @@ static void note_rate_changes(struct run *r)
     }
 }
 
-static void begin_probes(void *user)
+/* What goes on beside the load begins with its clock. */
+static void begin_beside(void *user)
 {
     struct run *r = user;
+    const struct config *config = r->config;
     if (r->probe != NULL)
         probe_start(r->probe);
+    if (config->profile_batch_threshold > 0)
+        r->threshold = threshold_start(&r->session->server, config->profile_batch_threshold,
+                                       config->profile_duration_ns);
+}
+
+static void end_threshold(struct run *r)
+{
+    struct threshold_report report;
+    if (r->threshold == NULL)
+        return;
+    threshold_stop(r->threshold, &report);
+    r->threshold = NULL;
+    if (report.failed)
+        note(stderr, "warning: %s", session_redacted(r->session, report.error.message));
+    else if (!report.reached)
+        note(stderr, "warning: the profiler was not started: %llu running requests were never seen",
+             (unsigned long long)r->config->profile_batch_threshold);
+    else
+        note(stderr, "%s%s", NOTE_PROFILER_STOPPED,
+             report.cut ? " early, at the end of the load" : "");
 }
 
 /* The load, with probes beside it when asked for, and the server's counters before and after it. */
@@ -282,9 +321,10 @@ static bool run_between_scrapes(struct run *r, struct error *err)
     if (probe_rate > 0.0) {
         note(stderr, NOTE_PROBES, probe_rate);
         r->probe = probe_new(&r->plan, probe_rate);
-        r->plan.started = begin_probes;
     }
+    r->plan.started = begin_beside;
     bool ok = load_run(&r->plan, &r->load, err);
+    end_threshold(r);
     if (r->probe != NULL)
         probe_stop(r->probe, &r->probe_stats);
     if (ok && counted && scrape_counters(&r->session->server, &after))
@@ -314,10 +354,12 @@ static bool run_load(struct run *r, struct error *err)
     note_traffic(stderr, config);
     use_adapters(r);
     r->plan.due_ns = r->due_ns;
+    r->plan.send_for_ns = config->duration_ns;
+    r->plan.grace_ns = config->grace_ns;
     progress_begin(&r->progress, stderr, progress_mode_for(stderr, config->disable_tqdm),
                    clock_mono_ns());
     bool ok = run_between_scrapes(r, err);
-    struct progress_snapshot last = {.total = r->workload.count,
+    struct progress_snapshot last = {.total = r->load.count,
                                      .elapsed_s = (double)r->load.duration_ns / 1e9};
     for (size_t i = 0; i < r->load.count; i++) {
         last.done += r->load.records[i].done;

@@ -24,9 +24,11 @@ struct run {
     uint32_t *lora_of;
     struct buf headers;
     uint64_t *due_ns;
+    size_t due_count; /* items: the requests of the workload, more or fewer with --duration */
     struct load_plan plan;
     struct load_result load;
-    struct probe *probe; /* NULL: none asked for; freed when the load has ended */
+    struct threshold *threshold; /* waits to profile; NULL: not asked for */
+    struct probe *probe;         /* NULL: none asked for; freed when the load has ended */
     struct probe_stats probe_stats;
     struct server_stats server_stats;
     struct summary summary;

@@ -38,7 +38,7 @@ void console_failures(const struct run_report *report, struct buf *out)
     unsigned shown = 0;
     for (size_t i = 0; i < report->count && shown < SHOWN_FAILURES; i++) {
         const struct record *r = &report->records[i];
-        if (record_ok(r) || !(r->sent || r->done))
+        if (record_ok(r) || record_unfinished(r) || !(r->sent || r->done))
             continue;
         buf_add_fmt(out, "Error %u: ", shown++);
         add_message(report, report_error_text(r), out);
@@ -46,7 +46,7 @@ void console_failures(const struct run_report *report, struct buf *out)
     buf_add_str(out, "Failed requests by category:");
     const char *separator = " ";
     for (enum failure_kind kind = 0; kind < FAILURE_COUNT; kind++) {
-        if (s->failures[kind] == 0)
+        if (s->failures[kind] == 0 || kind == FAILURE_UNFINISHED)
             continue;
         buf_add_fmt(out, "%s%s: %llu", separator, failure_name(kind),
                     (unsigned long long)s->failures[kind]);
@@ -93,6 +93,8 @@ static void main_rows(const struct run_report *report, struct buf *out)
     const struct config *config = report->config;
     table_uint(out, "Successful requests:", s->completed);
     table_uint(out, "Failed requests:", s->failed);
+    if (config->duration_ns > 0)
+        table_uint(out, "Unfinished requests:", s->unfinished);
     if (config->max_concurrency > 0)
         table_uint(out, "Maximum request concurrency:", config->max_concurrency);
     if (isfinite(config->request_rate))

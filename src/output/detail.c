@@ -172,7 +172,7 @@ void detail_failures(struct fields *f, const struct run_report *report)
     js_begin_array(&f->w);
     for (size_t i = 0; i < report->count; i++) {
         const struct record *r = &report->records[i];
-        if (!record_ok(r) && (r->sent || r->done))
+        if (!record_ok(r) && !record_unfinished(r) && (r->sent || r->done))
             write_failure(&f->w, report, i);
     }
     js_end_array(&f->w);

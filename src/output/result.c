@@ -318,6 +318,11 @@ void result_json(const struct run_report *report, struct buf *out)
             put_metric(&f, report, metric);
     put_steady(&f, report);
     fields_uint(&f, "num_requests_sent", s->sent);
+    if (report->config->duration_ns > 0) {
+        fields_double(&f, "duration_limit", (double)report->config->duration_ns / 1e9);
+        fields_double(&f, "grace", (double)report->config->grace_ns / 1e9);
+        fields_uint(&f, "unfinished", s->unfinished);
+    }
     fields_uint(&f, "exact_max_concurrent_requests", s->exact_max_concurrent_requests);
     if (!report->pooling)
         fields_double(&f, "exact_max_output_tokens_per_s", s->exact_max_output_tokens_per_s);

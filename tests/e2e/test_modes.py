@@ -334,5 +334,100 @@ def test_a_result_is_compared_with_one_of_the_tools_own():
         holds("Significance (by requests)" in run.out, "tests", run)
 
 
+# ---- runs bounded by time --------------------------------------------------------------------------------------------
+
+def test_a_run_lasts_as_long_as_asked_and_begins_the_data_again():
+    with Folder(4) as folder, Mock("--ttft", "20", "--truth") as mock:
+        run = run_in(folder, mock.port, "--duration", "1", "--max-concurrency", "2", "--save-result", "--save-detailed",
+                     "--result-filename", "d.json", n=4)
+        same(run.status, 0, "exit", run)
+        r = folder.json("out", "d.json")
+        near(r["duration"], 1.0, 0.1, "duration", run)
+        near(r["completed"], 98, 8, "requests: 2 slots, 20 ms each", run)
+        same((r["unfinished"], r["failed"], r["duration_limit"], r["grace"]), (0, 0, 1.0, 30.0), "counts", run)
+        same(len(r["ttfts"]), r["num_requests_sent"], "lists hold what was sent")
+        truth = mock.truth()
+        same(len(truth), r["num_requests_sent"], "requests at the server")
+        ids = {t["id"] for t in truth} if "id" in truth[0] else None
+        holds(ids is None or len(ids) == len(truth), "fresh ids")
+
+
+def test_every_request_of_a_run_by_time_has_an_id_of_its_own():
+    with Folder(2) as folder, harness.RawServer(lambda index: [0.01, harness.stream()]) as server:
+        run = run_in(folder, server.port, "--duration", "0.3", "--max-concurrency", "1", "--request-id-prefix", "x-", n=2)
+        same(run.status, 0, "exit", run)
+        ids = [line.split(b": ")[1] for _, head, _ in server.requests for line in head.split(b"\r\n")
+               if line.lower().startswith(b"x-request-id")]
+        same(ids, [b"x-%d" % i for i in range(len(ids))], "ids")
+        bodies = [json.loads(body)["prompt"] for _, _, body in server.requests]
+        holds(len(bodies) > 4 and bodies[0] == bodies[2] != bodies[1], "the data is begun again", bodies)
+
+
+def test_a_rate_goes_on_for_the_whole_time():
+    with Folder(4) as folder, Mock("--ttft", "2") as mock:
+        run = run_in(folder, mock.port, "--duration", "1", "--request-rate", "50", "--save-result",
+                     "--result-filename", "d.json", n=4)
+        same(run.status, 0, "exit", run)
+        r = folder.json("out", "d.json")
+        near(r["completed"], 50, 1, "requests", run)
+        near(r["duration"], 1.0, 0.1, "duration", run)
+
+
+def test_what_is_not_finished_after_the_grace_is_counted_apart():
+    with Folder(4) as folder, Mock("--ttft", "700") as mock:
+        run = run_in(folder, mock.port, "--duration", "0.9", "--grace", "0.2", "--max-concurrency", "3", "--save-result",
+                     "--result-filename", "d.json", "--max-failures", "0", n=4)
+        same(run.status, 0, "exit", run)
+        r = folder.json("out", "d.json")
+        same((r["completed"], r["failed"], r["unfinished"]), (3, 0, 3), "counts", run)
+        same(r["client"]["failures"]["unfinished"], 3, "by kind", run)
+        near(r["duration"], 1.1, 0.1, "duration", run)
+        holds("Unfinished requests:                     3" in run.out, "the line", run)
+        holds("Error 0" not in run.out and "failed_requests" not in r, "no failures are listed", run)
+        run = run_in(folder, mock.port, "--duration", "0.9", "--grace", "5", "--max-concurrency", "3", "--save-result",
+                     "--result-filename", "d.json", n=4)
+        r = folder.json("out", "d.json")
+        same((r["completed"], r["unfinished"]), (6, 0), "with grace enough", run)
+
+
+def test_a_sweep_can_be_bounded_by_time():
+    with Folder(4) as folder, Mock("--ttft", "10") as mock:
+        run = run_in(folder, mock.port, "--sweep-max-concurrency", "1,2", "--duration", "0.4", "--save-result",
+                     "--result-filename", "d.json", n=4)
+        same(run.status, 0, "exit", run)
+        near(folder.json("out", "d-concurrency1.json")["completed"], 39, 4, "one slot", run)
+        near(folder.json("out", "d-concurrency2.json")["completed"], 78, 8, "two slots", run)
+
+
+# ---- profiling -------------------------------------------------------------------------------------------------------
+
+def profiled(flags, running, n=6):
+    """Paths of the profiler calls among all requests, and the run."""
+    def script(index):
+        path = server.requests[-1][1].split(b" ")[1]
+        if path == b"/metrics":
+            body = b"# HELP x\nvllm:num_requests_running{engine=\"0\"} %d.0\n" % running
+            return [b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body]
+        if path.endswith(b"profile"):
+            return [b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]
+        return [0.15, harness.stream()]
+
+    with Folder() as folder, harness.RawServer(script, metrics=True) as server:
+        run = run_in(folder, server.port, "--max-concurrency", "2", "--profile", *flags, n=n)
+        return [head.split(b" ")[1] for _, head, _ in server.requests if b"profile " in head.split(b"\r\n")[0]], run
+
+
+def test_the_profiler_waits_for_a_full_server():
+    calls, run = profiled(["--profile-batch-threshold", "4", "--profile-duration", "0.1"], 4)
+    same((run.status, calls), (0, [b"/start_profile", b"/stop_profile"]), "calls", run)
+    holds("Profiler stopped" in run.err and "early" not in run.err, "words", run)
+    calls, run = profiled(["--profile-batch-threshold", "4"], 4)
+    same((run.status, calls), (0, [b"/start_profile", b"/stop_profile"]), "calls of a short load", run)
+    holds("early" in run.err, "words", run)
+    calls, run = profiled(["--profile-batch-threshold", "4"], 3)
+    same((run.status, calls), (0, []), "calls when the server never fills", run)
+    holds("never seen" in run.err, "the warning", run)
+
+
 if __name__ == "__main__":
     harness.main(globals())

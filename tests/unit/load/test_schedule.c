@@ -99,12 +99,36 @@ static void rates_of_a_ramp_start_and_end_where_asked(void **state)
     assert_true(schedule_rate(&config, 2, 5) == 8.0);
 }
 
+/* Even gaps: the last request of as many as are counted is due when the time is over. */
+static void the_requests_of_a_duration_fill_it(void **state)
+{
+    (void)state;
+    static uint64_t due[40000];
+    struct mt19937 npl;
+    struct config config = {.request_rate = 50, .burstiness = HUGE_VAL};
+    assert_int_equal(schedule_count(&config, UINT64_C(3000000000)), 150);
+    assert_int_equal(schedule_count(&config, 1), 1);
+    config.request_rate = HUGE_VAL;
+    config.ramp_up_start_rps = 20;
+    config.ramp_up_end_rps = 400;
+    for (enum ramp_up ramp = RAMP_UP_LINEAR; ramp <= RAMP_UP_EXPONENTIAL; ramp++) {
+        config.ramp_up_strategy = ramp;
+        size_t n = schedule_count(&config, UINT64_C(30000000000));
+        assert_in_range(n, 1000, 12000);
+        schedule_fill(&config, &npl, due, n);
+        assert_true(due[n - 1] > UINT64_C(29900000000) && due[n - 1] < UINT64_C(30100000000));
+    }
+    config.ramp_up_end_rps = 20;
+    assert_int_equal(schedule_count(&config, UINT64_C(2000000000)), 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrival_times_equal_numpys),
         cmocka_unit_test(what_is_due_in_ages_stays_far_away),
         cmocka_unit_test(rates_of_a_ramp_start_and_end_where_asked),
+        cmocka_unit_test(the_requests_of_a_duration_fill_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

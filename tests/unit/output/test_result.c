@@ -109,7 +109,7 @@ static void test_whole_object_of_a_plain_run(void **state)
         "\"clock_steps\":0,\"verdict\":\"clean\",\"verdict_rule\":\"none\","
         "\"mean_queue_ms\":0.0,\"p99_queue_ms\":0.0,\"failures\":{\"connect\":0,\"timeout\":0,"
         "\"http_status\":0,\"malformed_stream\":0,\"closed_early\":0,\"error_event\":0,"
-        "\"no_token\":0,\"interrupted\":0},"
+        "\"no_token\":0,\"interrupted\":0,\"unfinished\":0},"
         "\"output_tokens_from\":{\"usage\":4,\"text\":0,\"fallback\":0}}}");
 }
 
