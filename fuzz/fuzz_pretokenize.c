@@ -22,7 +22,8 @@ static void compare(const struct splitter *s, const struct regex *re, struct reg
         enum regex_result found = regex_find(re, work, text, at, &start, &end);
         if (found == REGEX_TOO_HARD)
             return;
-        for (; at < start; at += utf8_next(text.ptr + at, &cp)) /* a gap: the scanner finds none either */
+        for (; at < start;
+             at += utf8_next(text.ptr + at, &cp)) /* a gap: the scanner finds none either */
             if (s->next(s, text, at) != at)
                 abort();
         if (found == REGEX_NONE)
@@ -45,7 +46,8 @@ static void round_trip(struct sv text)
     if (t == NULL)
         t = tokenizer_resolve("p50k_base", TOKENIZER_PLAIN, NULL, &err);
     if (t == NULL || !tokenizer_encode(t, text, false, &ids, &err) ||
-        !tokenizer_decode(t, ids.items, ids.count, false, &back, &err) || !sv_eq(buf_sv(&back), text))
+        !tokenizer_decode(t, ids.items, ids.count, false, &back, &err) ||
+        !sv_eq(buf_sv(&back), text))
         abort();
     token_ids_done(&ids);
     buf_done(&back);

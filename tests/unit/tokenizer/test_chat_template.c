@@ -60,25 +60,28 @@ static void test_renders_as_jinja(void **state)
 static void test_other_constructs_are_refused(void **state)
 {
     static const char *const sources[] = {
-        "{% set x = 1 %}",
-        "{{ messages[0]['role'] }}",
-        "{{ eos_token }}",
-        "{% if messages[0]['role'] == 'system' %}x{% endif %}",
-        "{% for m in loop_messages %}{% endfor %}",
-        "{% for m in messages %}{{ m['content'] | trim }}{% endfor %}",
-        "{% for m in messages %}{{ m['name'] }}{% endfor %}",
+        "{{ messages[0].a.b }}",
+        "{% for m in messages %}{{ m['content'] | wordwrap }}{% endfor %}",
+        "{{ messages[0].content.zfill(3) }}",
+        "{{ messages }}",
         "{% for m in messages %}",
         "{% endif %}",
         "{% if add_generation_prompt %}{% endfor %}",
-        "{{ 'a' 'b' }}",
         "{{ 'open }}",
-        "{{ '\\q' }}",
-        "{{ 1 }}",
+        "{{ 1.5 }}",
+        "{{ 1 / 2 }}",
+        "{{ 1 + 'a' }}",
+        "{{ 'a' < 1 }}",
+        "{{ x is oddish }}",
+        "{{ nothing() }}",
+        "{{ 'a' 1 }}",
         "{{",
         "{%",
         "{# open",
         "{{ }}",
         "{% raise %}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+        "{% set a.b = 1 %}",
     };
     (void)state;
     for (size_t i = 0; i < COUNT(sources); i++) {
@@ -109,9 +112,67 @@ static void test_template_of_a_tokenizer(void **state)
     tokenizer_free(t);
 }
 
+/* Values: jinja2 3.1 with trim_blocks and lstrip_blocks. */
+static void test_language(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{% set x = 1 %}{{ x + 2 }}{{ 7 // 2 }}{{ -7 // 2 }}{{ -7 % 3 }}{{ 2 * 3 }}", "33-426"},
+        {"{{ 'a' ~ 1 ~ none ~ true }}", "a1NoneTrue"},
+        {"{{ 'a' 'b' \"\\u00e9\\n\" }}|", "ab\xC3\xA9\n|"},
+        {"{{ messages[0]['role'] }}{{ messages[-1].role }}{{ messages|length }}", "useruser1"},
+        {"{{ (1, 2, 3)[::-1] | join(',') }}{{ [1, 2, 3, 4][1:3] | join }}{{ 'abc'[1:] }}",
+         "3,2,123bc"},
+        {"{% for k, v in {'a': 1, 'b': 2}.items() %}{{ k }}={{ v }}{% if not loop.last %};{% endif "
+         "%}{% endfor %}",
+         "a=1;b=2"},
+        {"{% for i in range(5) if i % 2 == 0 %}{{ loop.index }}:{{ i }} {% else %}none{% endfor %}",
+         "1:0 2:2 3:4 "},
+        {"{% for i in [] %}x{% else %}none{% endfor %}", "none"},
+        {"{% set ns = namespace(n=0) %}{% for i in range(3) %}{% set ns.n = ns.n + i %}{% set y = "
+         "i %}{% endfor %}"
+         "{{ ns.n }}{{ y is defined }}",
+         "3False"},
+        {"{% macro f(a, b='z') %}[{{ a }}{{ b }}]{% endmacro %}{{ f('x') }}{{ f('x', b='y') }}",
+         "[xz][xy]"},
+        {"{% set x %}a{{ 1 }}{% endset %}{{ x }}", "a1"},
+        {"{% if x is defined %}1{% elif 'e' in 'Hello' and not false %}2{% else %}3{% endif %}",
+         "2"},
+        {"{{ 'yes' if 1 > 2 else 'no' }}{{ '' or 'b' }}{{ 'a' and 'b' }}{{ x | default('d') }}",
+         "nobbd"},
+        {"{{ '  a b '.strip() }}|{{ 'a,b,c'.split(',')[-1] }}|{{ 'aXbX'.replace('X', '-') }}",
+         "a b|c|a-b-"},
+        {"{{ {'a': [1, 'x', none, true]} | tojson }}{{ {'a': 1} | tojson(indent=2) }}",
+         "{\"a\": [1, \"x\", null, true]}{\n  \"a\": 1\n}"},
+        {"{% for i in range(9) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 3 %}{% break "
+         "%}{% endif %}"
+         "{{ i }}{% endfor %}",
+         "02"},
+        {"{{ messages | selectattr('role', 'equalto', 'user') | list | length }}"
+         "{{ messages | map(attribute='role') | join }}",
+         "1user"},
+        {"{{ 'a' != 'b' }}{{ 1 <= 1 }}{{ 1 not in [2] }}{{ 2 is even }}{{ none is none }}{{ 'x' is "
+         "string }}",
+         "TrueTrueTrueTrueTrueTrue"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct error err = {0};
+        struct buf out = {0};
+        struct chat_template *c =
+            chat_template_compile(sv_from(rows[i][0]), names, COUNT(names), &err);
+        if (c == NULL)
+            fail_msg("'%s': %s", rows[i][0], err.message);
+        chat_template_render(c, SV_LIT("user"), SV_LIT("Hi"), true, &out);
+        assert_string_equal(buf_cstr(&out), rows[i][1]);
+        buf_done(&out);
+        chat_template_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_language),
         cmocka_unit_test(test_renders_as_jinja),
         cmocka_unit_test(test_other_constructs_are_refused),
         cmocka_unit_test(test_template_of_a_tokenizer),

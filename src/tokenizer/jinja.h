@@ -1,0 +1,68 @@
+/* jinja.h - the part of Jinja that chat templates are written in.
+ * Understood: {{ }} {% %} {# #} with white-space control under trim_blocks and lstrip_blocks; if/elif/else, for (with
+ * `if`, else, loop, break, continue), set (names, namespace attributes, blocks), macros; operators, slices, conditional
+ * expressions; the usual filters, tests and methods of strings and mappings; namespace, range, raise_exception,
+ * strftime_now.  What is not understood is an error that names it, when compiling or when it is met.
+ * Use: jinja_compile; jinja_render with the variables; jinja_free.
+ * Threads: a compiled template is read-only; every rendering has an arena of its own.
+ * Errors: struct error, code E_UNSUPPORTED or, from raise_exception, E_RESULT. */
+#ifndef VB_TOKENIZER_JINJA_H
+#define VB_TOKENIZER_JINJA_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+enum jinja_kind {
+    JINJA_UNDEFINED,
+    JINJA_NONE,
+    JINJA_BOOL,
+    JINJA_INT,
+    JINJA_STRING,
+    JINJA_LIST,
+    JINJA_DICT,
+    JINJA_MACRO
+};
+
+struct jinja_value {
+    enum jinja_kind kind;
+    int64_t number; /* JINJA_INT, JINJA_BOOL */
+    struct sv text; /* JINJA_STRING */
+    struct jinja_list *list;
+    struct jinja_dict *dict;
+    const struct jinja_node *macro;
+};
+
+struct jinja_list {
+    struct jinja_value *items;
+    size_t count;
+    size_t cap;
+};
+
+struct jinja_dict {
+    struct sv *keys;
+    struct jinja_value *values;
+    size_t count;
+    size_t cap;
+};
+
+/* Values live in the arena; texts are not copied. */
+struct jinja_value jinja_string(struct sv text);
+struct jinja_value jinja_bool(bool value);
+struct jinja_value jinja_list_new(struct arena *arena);
+void jinja_list_add(struct jinja_value *list, struct jinja_value item, struct arena *arena);
+struct jinja_value jinja_dict_new(struct arena *arena);
+void jinja_dict_set(struct jinja_value *dict, struct sv key, struct jinja_value value,
+                    struct arena *arena);
+
+struct jinja;
+
+struct jinja *jinja_compile(struct sv source, struct error *err);
+void jinja_free(struct jinja *j);
+/* Appends the rendering; `variables` is a mapping whose values live in `arena`. */
+bool jinja_render(const struct jinja *j, const struct jinja_value *variables, struct arena *arena,
+                  struct buf *out, struct error *err);
+
+#endif
