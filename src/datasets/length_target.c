@@ -128,24 +128,30 @@ static bool move_anchor(const struct length_target *lt, struct length_fit *fit, 
     return true;
 }
 
-/* How many ids of ids[0..count) make up the first `bytes` bytes of their text; no id spans that place. */
+/* How many ids of ids[0..count) give exactly the text `head`; `count` when none do.  Half characters decode to more than
+ * they end up as, so equal lengths alone say little. */
 static size_t ids_before(const struct length_target *lt, const uint32_t *ids, size_t count,
-                         size_t bytes, struct buf *tmp)
+                         struct sv head, struct buf *tmp)
 {
     size_t low = 0;
     size_t high = count;
+    struct error err;
     while (low < high) {
-        struct error err;
         size_t middle = (low + high) / 2;
         buf_reset(tmp);
         if (!decode(lt, ids, middle, tmp, &err))
             return count;
-        if (tmp->len < bytes)
+        if (tmp->len < head.len)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    for (size_t more = 0; more < 4 && low + more < count; more++) {
+        buf_reset(tmp);
+        if (decode(lt, ids, low + more, tmp, &err) && sv_eq(buf_sv(tmp), head))
+            return low + more;
+    }
+    return count;
 }
 
 /* An anchor among the last `back` ids before `limit`, the number of ids that are sure to stay. */
@@ -160,10 +166,8 @@ static bool try_anchor(const struct length_target *lt, struct length_fit *fit, s
     size_t place = places_find(lt->places, buf_sv(&fit->tmp_text));
     if (place == fit->tmp_text.len)
         return false;
-    size_t before = ids_before(lt, ids, back, place, &fit->tmp_text);
-    buf_reset(&fit->tmp_text);
-    if (before == back || !decode(lt, ids, before, &fit->tmp_text, &err) ||
-        fit->tmp_text.len != place)
+    size_t before = ids_before(lt, ids, back, sv_make(fit->tmp_text.ptr, place), &fit->tmp_head);
+    if (before == back)
         return false;
     size_t to = limit - back + before;
     return to <= fit->anchor_ids || move_anchor(lt, fit, to);
@@ -276,5 +280,6 @@ void length_fit_done(struct length_fit *fit)
     token_ids_done(&fit->tmp_ids);
     buf_done(&fit->text);
     buf_done(&fit->tmp_text);
+    buf_done(&fit->tmp_head);
     *fit = (struct length_fit){0};
 }

@@ -49,6 +49,7 @@ struct length_fit {
     size_t anchor_bytes;
     struct token_ids tmp_ids;
     struct buf tmp_text;
+    struct buf tmp_head;
 };
 
 /* `find_anchor`: look whether anchors are safe, which walks over the vocabulary once. */
