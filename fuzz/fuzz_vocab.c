@@ -1,6 +1,7 @@
 /* The tokenizer loader and what it loads: whatever a file says, loading ends with a tokenizer or a message; a loaded one
  * encodes and decodes any bytes to valid UTF-8, the same each time.
- * Input: tokenizer.json (or, as a whole, a file of another format), NUL, tokenizer_config.json, NUL, a text; the last two may be missing. */
+ * Input: tokenizer.json (or, as a whole, a file of another format), NUL, tokenizer_config.json, NUL,
+ * a text; the last two may be missing. */
 #include "tokenizer/chat_template.h"
 #include "tokenizer/load.h"
 #include "tokenizer/utf8.h"

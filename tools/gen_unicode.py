@@ -66,7 +66,7 @@ def main():
     numbers(index, 20)
     print("};\nstatic const uint8_t unicode_points[%d] = {" % (len(blocks) * BLOCK))
     for block in blocks:
-        numbers(block, 32)
+        numbers(block, 24)
     print("};\n")
     print("struct unicode_lower {\n    uint32_t from;\n    uint32_t to;\n};")
     lower = [x.split(">") for x in rows["lower_map"].split()]

@@ -361,7 +361,7 @@ void bpe_finish_proven(struct bpe *bpe, const struct trie_key *sorted, size_t co
 static inline uint32_t longest(const struct bpe *bpe, struct sv word, size_t from, uint32_t *whole)
 {
     uint32_t best = VOCAB_NONE;
-    trie_node node = trie_root(&bpe->trie);
+    uint64_t node = trie_root(&bpe->trie);
     for (size_t at = from; at < word.len; at++) {
         node = trie_step(&bpe->trie, node, (unsigned char)word.ptr[at]);
         if (node == 0)

@@ -44,8 +44,8 @@ static bool copy_members(struct js_scan *s, bool in_model, struct buf *out, stru
     return true;
 }
 
-bool json_without(struct sv text, const char *name, struct buf *out, struct sv *value,
-                  struct error *err)
+bool tokenizer_json_without(struct sv text, const char *name, struct buf *out, struct sv *value,
+                            struct error *err)
 {
     struct js_scan s;
     struct sv key;

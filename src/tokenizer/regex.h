@@ -1,8 +1,8 @@
 /* regex.h - the room's door to PCRE2: patterns of tokenizer files as the reference's engine (Oniguruma) reads them.
  * What differs between the two is rewritten before compiling: \s and \S are White_Space (PCRE2 counts U+180E in),
  * \w is letters, marks, Nd, Nl and connectors, \h a hexadecimal digit, \p{Han} the script and not its extensions,
- * {1,n}+ a repeat and not possessive, ^ and $ match at every line, [A&&[^B]] is A without B.  Classes take in what Unicode 16
- * has assigned, whatever the library knows.  What cannot be rewritten is refused by name.
+ * {1,n}+ a repeat and not possessive, ^ and $ match at every line, [A&&[^B]] is A without B.  Classes take in what
+ * Unicode 16 has assigned, whatever the library knows.  What cannot be rewritten is refused by name.
  * Use: regex_compile; regex_find with a struct regex_work of the calling thread; regex_free.
  * Threads: a compiled pattern is read-only.  Errors: struct error. */
 #ifndef VB_TOKENIZER_REGEX_H

@@ -365,7 +365,7 @@ struct tokenizer *sentencepiece_parse(const struct tokenizer_files *files, struc
     return tokenizer_ready(t, ok, files->name, "SentencePiece model", err);
 }
 
-/* ---- decoding ---------------------------------------------------------------------------------------------------------- */
+/* ---- decoding ---------------------------------------------------------------------------------------------- */
 
 /* Bytes of byte pieces: what is not UTF-8 becomes one U+FFFD a byte. */
 static void add_bytes(struct buf *out, struct sv bytes)

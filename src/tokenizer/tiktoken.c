@@ -278,7 +278,7 @@ struct tokenizer *tekken_parse(const struct tokenizer_files *files, struct error
     struct buf small = {0};
     t->vocab.raw_bytes = true;
     decoder_add(&t->decoder, "ByteLevel");
-    bool ok = json_without(files->tokenizer_json, "vocab", &small, &vocab, err);
+    bool ok = tokenizer_json_without(files->tokenizer_json, "vocab", &small, &vocab, err);
     if (ok) {
         const struct js_value *root = js_parse(&tree, buf_sv(&small), "tekken.json", err);
         ok = root != NULL && read_tekken(t, root, vocab, files->file_only, err);

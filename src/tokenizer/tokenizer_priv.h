@@ -50,8 +50,8 @@ bool load_model(struct tokenizer *t, const struct js_value *model, struct sv voc
 bool load_added(struct tokenizer *t, const struct js_value *list, struct error *err);
 bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struct error *err);
 /* The object's text without one of its members, whose text is *value. */
-bool json_without(struct sv text, const char *name, struct buf *out, struct sv *value,
-                  struct error *err);
+bool tokenizer_json_without(struct sv text, const char *name, struct buf *out, struct sv *value,
+                            struct error *err);
 /* The last step: t, or NULL (and t freed, the message completed) when not ok. */
 struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name, const char *kind,
                                   struct error *err);

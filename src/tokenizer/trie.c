@@ -43,10 +43,10 @@ static void block_add(struct builder *b)
 {
     if (b->blocks == b->cap) {
         size_t cap = b->cap < 64 ? 64 : b->cap * 2;
-        b->trie->slots = mem_resize(b->trie->slots, cap * BLOCK, sizeof(trie_node));
+        b->trie->slots = mem_resize(b->trie->slots, cap * BLOCK, sizeof(uint64_t));
         b->taken = mem_resize(b->taken, cap * 4, sizeof(uint64_t));
         b->based = mem_resize(b->based, cap * 4, sizeof(uint64_t));
-        memset(b->trie->slots + b->cap * BLOCK, 0, (cap - b->cap) * BLOCK * sizeof(trie_node));
+        memset(b->trie->slots + b->cap * BLOCK, 0, (cap - b->cap) * BLOCK * sizeof(uint64_t));
         memset(b->taken + b->cap * 4, 0, (cap - b->cap) * 4 * sizeof(uint64_t));
         memset(b->based + b->cap * 4, 0, (cap - b->cap) * 4 * sizeof(uint64_t));
         b->cap = cap;
@@ -115,7 +115,7 @@ static void place(struct builder *b, const struct trie_key *keys, struct range r
     uint32_t starts[257];
     size_t count = 0;
     if (keys[r.lo].len == r.depth) {
-        b->trie->slots[r.slot] |= (trie_node)(keys[r.lo].value + 1) << 9;
+        b->trie->slots[r.slot] |= (uint64_t)(keys[r.lo].value + 1) << 9;
         r.lo++;
     }
     for (uint32_t i = r.lo; i < r.hi; i++) {
@@ -130,11 +130,11 @@ static void place(struct builder *b, const struct trie_key *keys, struct range r
     starts[count] = r.hi;
     size_t base = base_for(b, labels, count);
     mark(b->based, base);
-    b->trie->slots[r.slot] |= (trie_node)base << 36;
+    b->trie->slots[r.slot] |= (uint64_t)base << 36;
     for (size_t i = count; i-- > 0;) {
         size_t slot = base ^ labels[i];
         mark(b->taken, slot);
-        b->trie->slots[slot] = (trie_node)labels[i] << 1 | 1;
+        b->trie->slots[slot] = (uint64_t)labels[i] << 1 | 1;
         todo_add(b, (struct range){starts[i], starts[i + 1], r.depth + 1, (uint32_t)slot});
     }
 }
@@ -152,7 +152,7 @@ void trie_build(struct trie *t, const struct trie_key *keys, size_t count)
     while (b.todo_count > 0)
         place(&b, keys, b.todo[--b.todo_count]);
     t->count = b.blocks * BLOCK;
-    t->slots = mem_resize(t->slots, t->count, sizeof(trie_node));
+    t->slots = mem_resize(t->slots, t->count, sizeof(uint64_t));
     free(b.taken);
     free(b.based);
     free(b.todo);
@@ -170,7 +170,7 @@ static size_t slot_of(const struct trie *t, struct sv key)
     for (size_t i = 0; i < key.len; i++) {
         unsigned char c = (unsigned char)key.ptr[i];
         size_t child = (size_t)(t->slots[at] >> 36) ^ c;
-        if ((t->slots[child] & 0x1FF) != ((trie_node)c << 1 | 1))
+        if ((t->slots[child] & 0x1FF) != ((uint64_t)c << 1 | 1))
             return SIZE_MAX;
         at = child;
     }
@@ -187,7 +187,7 @@ void trie_set(struct trie *t, struct sv key, uint32_t value)
 {
     size_t at = slot_of(t, key);
     if (at != SIZE_MAX)
-        t->slots[at] = (t->slots[at] & ~((trie_node)0x7FFFFFF << 9)) | (trie_node)(value + 1) << 9;
+        t->slots[at] = (t->slots[at] & ~((uint64_t)0x7FFFFFF << 9)) | (uint64_t)(value + 1) << 9;
 }
 
 /* ---- sorting --------------------------------------------------------------------------------------------------- */

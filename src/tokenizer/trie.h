@@ -12,11 +12,10 @@
 #define TRIE_NONE      UINT32_MAX
 #define TRIE_MAX_VALUE ((1u << 27) - 2)
 
-/* bit 0 used, 1-8 label, 9-35 value + 1, 36-63 base */
-typedef uint64_t trie_node;
+/* A node is a word: bit 0 used, 1-8 label, 9-35 value + 1, 36-63 base. */
 
 struct trie {
-    trie_node *slots;
+    uint64_t *slots;
     size_t count;
 };
 
@@ -36,19 +35,19 @@ void trie_set(struct trie *t, struct sv key, uint32_t value);
 /* The value of exactly this key, or TRIE_NONE. */
 uint32_t trie_find(const struct trie *t, struct sv key);
 
-static inline trie_node trie_root(const struct trie *t)
+static inline uint64_t trie_root(const struct trie *t)
 {
     return t->slots[0];
 }
 
 /* The child by byte c, 0 when there is none. */
-static inline trie_node trie_step(const struct trie *t, trie_node node, unsigned char c)
+static inline uint64_t trie_step(const struct trie *t, uint64_t node, unsigned char c)
 {
-    trie_node child = t->slots[(size_t)(node >> 36) ^ c];
-    return (child & 0x1FF) == ((trie_node)c << 1 | 1) ? child : 0;
+    uint64_t child = t->slots[(size_t)(node >> 36) ^ c];
+    return (child & 0x1FF) == ((uint64_t)c << 1 | 1) ? child : 0;
 }
 
-static inline uint32_t trie_value(trie_node node)
+static inline uint32_t trie_value(uint64_t node)
 {
     return (uint32_t)(node >> 9 & 0x7FFFFFF) - 1;
 }

@@ -83,7 +83,7 @@ static void search(const struct unigram *u, struct sv word, struct unigram_node 
     for (size_t at = 0; at < word.len;) {
         size_t n = utf8_next(word.ptr + at, &cp);
         bool single = false;
-        trie_node node = trie_root(&u->trie);
+        uint64_t node = trie_root(&u->trie);
         for (size_t i = at; i < word.len; i++) {
             node = trie_step(&u->trie, node, (unsigned char)word.ptr[i]);
             if (node == 0)

@@ -55,7 +55,7 @@ static size_t count_chars(struct sv text)
 static size_t longest(const struct trie *trie, struct sv text, uint32_t *id)
 {
     size_t len = 0;
-    trie_node node = trie_root(trie);
+    uint64_t node = trie_root(trie);
     for (size_t i = 0; i < text.len; i++) {
         node = trie_step(trie, node, (unsigned char)text.ptr[i]);
         if (node == 0)

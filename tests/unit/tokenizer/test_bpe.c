@@ -264,7 +264,7 @@ static void test_trie_steps_by_nul(void **state)
     assert_int_equal(trie_find(&t, sv_from("b")), 3);
     assert_int_equal(trie_find(&t, sv_from("a")), TRIE_NONE);
     assert_int_equal(trie_find(&t, sv_make("ab\0b", 4)), TRIE_NONE);
-    trie_node node = trie_step(&t, trie_root(&t), 'b');
+    uint64_t node = trie_step(&t, trie_root(&t), 'b');
     assert_int_equal(trie_value(node), 3);
     assert_int_equal(trie_step(&t, node, '\0'), 0);
     trie_done(&t);
