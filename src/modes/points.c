@@ -187,6 +187,29 @@ bool points_keep(struct points *p, struct point *point, struct sv json, struct e
            (point->interrupted || gates_check(&point->config, point->result, point->label, err));
 }
 
+bool points_write(struct points *p, struct point *point, const struct run_report *report,
+                  struct sv json, struct error *err)
+{
+    const struct config *config = &point->config;
+    struct run_report named = *report;
+    struct buf path = {0};
+    if (!config->save_result && !config->append_result)
+        return true;
+    named.config = config;
+    result_path(&named, &path);
+    size_t slash = path.len;
+    while (slash > 0 && path.ptr[slash - 1] != '/')
+        slash--;
+    const char *file = arena_copy(&p->arena, buf_sv(&path)).ptr;
+    const char *folder = arena_copy(&p->arena, sv_make(file, slash)).ptr;
+    buf_done(&path);
+    bool ok = (slash <= 1 || file_make_dirs(folder, err)) &&
+              (config->append_result ? file_append_record(file, json, err)
+                                     : file_write_atomic(file, json, err));
+    point->path = ok ? file : NULL;
+    return ok;
+}
+
 void points_save(struct points *p, const char *suffix, struct sv content)
 {
     struct error err;

@@ -56,6 +56,10 @@ const char *points_path(struct points *p, const char *suffix);
 void points_save(struct points *p, const char *suffix, struct sv content);
 bool points_finish(struct points *p, struct error *err);
 
+/* Writes a result object as --save-result and --append-result say; sets point->path. */
+struct run_report;
+bool points_write(struct points *p, struct point *point, const struct run_report *report,
+                  struct sv json, struct error *err);
 /* What every kind of measurement does at its end: keeps the object, and judges the gates. */
 bool points_keep(struct points *p, struct point *point, struct sv json, struct error *err);
 void points_note_error(struct points *p, const struct error *err);

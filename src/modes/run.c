@@ -112,7 +112,7 @@ static enum load_text text_needed(const struct run *r)
 {
     if (r->session->backend->pooling)
         return LOAD_TEXT_NONE;
-    if (r->config->save_detailed)
+    if (r->config->save_detailed || r->feed != NULL)
         return LOAD_TEXT_ALWAYS;
     return r->session->tokenizer != NULL ? LOAD_TEXT_WITHOUT_USAGE : LOAD_TEXT_NONE;
 }
@@ -180,7 +180,7 @@ static bool make_plan(struct run *r, struct error *err)
         .model = model_text(r, r->session->wire_model),
         .path = buf_sv(&r->session->path),
         .headers = buf_sv(&r->headers),
-        .id_prefix = r->workload.without_ids ? NULL : config->request_id_prefix,
+        .id_prefix = r->workload.without_ids || r->feed != NULL ? NULL : config->request_id_prefix,
         .max_concurrency = config->max_concurrency,
         .concurrency_known = config->max_concurrency > 0 || !paced,
         .threads = config->client_threads,
@@ -237,7 +237,7 @@ static void align(struct run *r)
 static bool warm_up(struct run *r, struct error *err)
 {
     uint64_t count = r->config->num_warmups;
-    if (count == 0)
+    if (count == 0 || r->feed != NULL)
         return true;
     uint64_t failed;
     note(stderr, NOTE_WARMUP, (unsigned long long)count);
@@ -341,7 +341,8 @@ static void use_adapters(struct run *r)
     r->lora = mem_array(modules->count, sizeof(*r->lora));
     for (size_t i = 0; i < modules->count; i++)
         r->lora[i] = model_text(r, modules->items[i]);
-    r->lora_of = lora_assign(r->config, &r->py, r->workload.count);
+    if (r->lora_of == NULL)
+        r->lora_of = lora_assign(r->config, &r->py, r->workload.count);
     r->plan.lora = r->lora;
     r->plan.lora_of = r->lora_of;
 }
@@ -355,6 +356,7 @@ static bool run_load(struct run *r, struct error *err)
     use_adapters(r);
     r->plan.due_ns = r->due_ns;
     r->plan.send_for_ns = config->duration_ns;
+    r->plan.feed = r->feed;
     r->plan.grace_ns = config->grace_ns;
     progress_begin(&r->progress, stderr, progress_mode_for(stderr, config->disable_tqdm),
                    clock_mono_ns());
@@ -399,7 +401,8 @@ static void count_texts(struct run *r)
     token_ids_done(&ids);
 }
 
-static void summarize(struct run *r)
+void run_summarize(const struct run *r, const struct record *records, size_t count,
+                   struct summary *summary)
 {
     const struct config *config = r->config;
     const struct config_goodput *goodput = &config->goodput;
@@ -420,19 +423,21 @@ static void summarize(struct run *r)
         .steady_threshold = config->steady_state_threshold,
         .steady_min_window_s = config->steady_state_min_window_s,
     };
-    metrics_summarize(r->load.records, r->load.count, &options, &r->summary);
-    note_warm_cache(stderr, config, &r->summary);
+    metrics_summarize(records, count, &options, summary);
 }
 
 bool run_measure(struct run *r, struct error *err)
 {
     if (!session_resolve(r->session, err) || !make_plan(r, err) || !wait_ready(r, err))
         return false;
-    align(r);
+    if (r->feed == NULL)
+        align(r);
     if (!run_save_workload(r, err) || !warm_up(r, err) || !run_load(r, err))
         return false;
     count_texts(r);
-    summarize(r);
+    run_summarize(r, r->load.records, r->load.count, &r->summary);
+    if (r->feed == NULL) /* a history is meant to meet the cache */
+        note_warm_cache(stderr, r->config, &r->summary);
     return true;
 }
 

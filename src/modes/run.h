@@ -24,6 +24,8 @@ struct run {
     uint32_t *lora_of;
     struct buf headers;
     uint64_t *due_ns;
+    const struct load_feed
+        *feed;        /* conversations: requests that come to be in the run; NULL none */
     size_t due_count; /* items: the requests of the workload, more or fewer with --duration */
     struct load_plan plan;
     struct load_result load;
@@ -42,6 +44,9 @@ void run_init(struct run *r, struct session *session, const struct config *confi
 bool run_build(struct run *r, struct error *err);
 /* Everything from the ready check to the figures.  An interrupted load is no error here: r->load.interrupted. */
 bool run_measure(struct run *r, struct error *err);
+/* Figures of some records by the settings of this run. */
+void run_summarize(const struct run *r, const struct record *records, size_t count,
+                   struct summary *summary);
 /* Borrows from the run. */
 void run_report(const struct run *r, struct run_report *report);
 /* Whether the run as such succeeded: E_INTERRUPTED, or E_RESULT when no request completed. */

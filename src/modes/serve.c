@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "config/secrets.h"
 #include "modes/compare.h"
+#include "modes/multi_turn.h"
 #include "modes/points.h"
 #include "modes/repeat.h"
 #include "modes/sweep.h"
@@ -22,6 +23,8 @@ static bool single_run(struct session *session, struct error *err)
 static bool run_mode(struct session *session, struct error *err)
 {
     const struct config *config = session->config;
+    if (config->multi_turn.on)
+        return multi_turn_run(session, err);
     if (config->sweep_max_concurrency.count > 0)
         return sweep_run(session, SWEEP_CONCURRENCY, NULL, err);
     if (config->sweep_request_rate.count > 0)

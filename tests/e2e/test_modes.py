@@ -429,5 +429,156 @@ def test_the_profiler_waits_for_a_full_server():
     holds("never seen" in run.err, "the warning", run)
 
 
+# ---- conversations ---------------------------------------------------------------------------------------------------
+
+TOKENIZER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "tok-mini")
+CHAT_HEAD = harness.HEAD
+
+
+def chat_answer(text, tokens=2, prompt=7):
+    piece = harness.event({"choices": [{"index": 0, "delta": {"content": text}}]})
+    return CHAT_HEAD + harness.chunked(piece, piece, harness.usage(tokens, prompt), harness.DONE)
+
+
+def talk(folder, port, *flags, n=2, turns=3):
+    """Conversations of a ShareGPT file: no tokens have to be made."""
+    said = [{"from": "human" if i % 2 == 0 else "gpt", "value": "%s %d" % ("question" if i % 2 == 0 else "answer", i // 2)}
+            for i in range(2 * turns)]
+    data = [{"id": i, "conversations": [dict(s, value="c%d %s" % (i, s["value"])) for s in said]} for i in range(n)]
+    with open(folder("talk.json"), "w", encoding="utf-8") as f:
+        json.dump(data, f)
+    return harness.run("serve", "--multi-turn", "--backend", "openai-chat", "--model", "mock-model", "--tokenizer", TOKENIZER,
+                       "--host", "127.0.0.1", "--port", str(port), "--dataset-name", "sharegpt", "--dataset-path",
+                       folder("talk.json"), "--num-prompts", str(n), "--disable-shuffle", "--disable-tqdm",
+                       "--request-id-prefix", "r-", "--result-dir", folder("out"), "--save-result", "--result-filename",
+                       "t.json", *flags)
+
+
+def header_of(head, name):
+    for line in head.decode().split("\r\n")[1:]:
+        key, _, value = line.partition(": ")
+        if key.lower() == name:
+            return value
+    return None
+
+
+def test_a_conversation_holds_what_the_server_really_said():
+    with Folder() as folder, harness.RawServer(lambda i: [chat_answer("reply %d \"x\"" % i)]) as server:
+        run = talk(folder, server.port, "--multi-turn-concurrency", "1")
+        same(run.status, 0, "exit", run)
+        ids = [header_of(head, "x-request-id") for _, head, _ in server.requests]
+        same(ids, ["r-conv-0-turn0", "r-conv-1-turn0", "r-conv-0-turn1", "r-conv-1-turn1", "r-conv-0-turn2",
+                   "r-conv-1-turn2"], "conversations take turns", run)
+        same([header_of(head, "x-session-id") for _, head, _ in server.requests], ["r-conv-0", "r-conv-1"] * 3, "sessions")
+        body = json.loads(server.requests[4][2])
+        user = lambda text: {"role": "user", "content": [{"type": "text", "text": text}]}
+        said = lambda i: {"role": "assistant", "content": 2 * ("reply %d \"x\"" % i)}
+        same(body["messages"], [user("c0 question 0"), said(0), user("c0 question 1"), said(2), user("c0 question 2")],
+             "the last turn's messages")
+        same(list(body)[-1], "min_tokens", "the length asked for comes last")
+        r = folder.json("out", "t.json")
+        same([r[k] for k in ("mode", "num_conversations", "conversations_completed", "conversations_failed", "completed",
+                             "failed", "avg_turns_completed", "multi_turn_concurrency")],
+             ["multi_turn", 2, 2, 0, 6, 0, 3.0, 1], "result")
+        same(r["total_input_tokens"], 42, "the server's count")
+        turns = r["per_turn_metrics"]
+        same([(t["turn_index"], t["num_samples"], t["completed"]) for t in turns], [(0, 2, 2), (1, 2, 2), (2, 2, 2)], "turns")
+        near(sum(t["request_throughput"] for t in turns), r["request_throughput"], 1e-6 * r["request_throughput"], "sum")
+        holds("Turn 3 (2 samples)" in run.out and "Conversations completed/total:                2/2" in run.out, "text", run)
+
+
+def test_a_failed_turn_ends_its_conversation():
+    def script(index):
+        if index == 2:
+            return [b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 4\r\n\r\nboom"]
+        return [chat_answer("ok")]
+
+    with Folder() as folder, harness.RawServer(script) as server:
+        run = talk(folder, server.port, "--multi-turn-concurrency", "1", "--max-failures", "0")
+        same(run.status, 3, "exit: the gate counts turns", run)
+        r = folder.json("out", "t.json")
+        same([r[k] for k in ("conversations_completed", "conversations_failed", "completed", "failed",
+                             "avg_turns_completed")], [1, 1, 4, 1, 2.5], "counts", run)
+        same([t["num_samples"] for t in r["per_turn_metrics"]], [2, 2, 1], "samples")
+        same([(f["conversation_id"], f["turn_index"]) for f in r["failed_requests"]], [("r-conv-0", 1)], "the failure")
+
+
+def test_a_pause_holds_no_slot():
+    with Folder() as folder, harness.RawServer(lambda i: [0.05, chat_answer("ok")]) as server:
+        start = time.time()
+        run = talk(folder, server.port, "--multi-turn-concurrency", "1", "--multi-turn-delay-ms", "100", turns=2)
+        same(run.status, 0, "exit", run)
+        # c0 0-50, c1 50-100, c0 again at 150-200, c1 at 200-250
+        near(folder.json("out", "t.json")["duration"], 0.25, 0.03, "duration", run)
+        holds(time.time() - start < 5, "time", run)
+
+
+def test_conversations_can_be_swept():
+    with Folder() as folder, harness.RawServer(lambda i: [0.02, chat_answer("ok")]) as server:
+        run = talk(folder, server.port, "--sweep-max-concurrency", "1,2", turns=2)
+        same(run.status, 0, "exit", run)
+        rows = [line for line in lines_of(run, "Sweep Summary") if line.startswith("concurrency=")]
+        same(len(rows), 2, "rows", run)
+        holds("MT Concurrency" in run.out and "--multi-turn-concurrency over 2 values: [1, 2]" in run.out, "text", run)
+        same([folder.json("out", "t-concurrency%d.json" % v)["multi_turn_concurrency"] for v in (1, 2)], [1, 2], "files")
+
+
+def made(folder, port, *flags):
+    return harness.run("serve", "--multi-turn", "--backend", "openai-chat", "--model", "mock-model", "--tokenizer", TOKENIZER,
+                       "--host", "127.0.0.1", "--port", str(port), "--num-prompts", "2", "--disable-tqdm",
+                       "--random-input-len", "20", "--random-output-len", "3", *flags)
+
+
+def texts_of(server):
+    return [[m["content"][0]["text"] for m in json.loads(body)["messages"] if m["role"] == "user"]
+            for _, _, body in server.requests]
+
+
+def test_prefixes_are_shared_by_all_and_within_a_conversation():
+    with Folder() as folder, harness.RawServer(lambda i: [chat_answer("ok")]) as server:
+        run = made(folder, server.port, "--multi-turn-prefix-global-ratio", "0.3",
+                   "--multi-turn-prefix-conversation-ratio", "0.3", "--multi-turn-num-turns", "2", "--multi-turn-concurrency", "1")
+        same(run.status, 0, "exit", run)
+        texts = texts_of(server)
+        same([len(t) for t in texts], [1] * 4, "no history")
+        a0, b0, a1, b1 = [t[0] for t in texts]
+        common = os.path.commonprefix([a0, b0, a1, b1])
+        within = os.path.commonprefix([a0, a1])
+        holds(len(common) > 0 and within.startswith(common) and len(within) > len(common), "shares", texts)
+        holds(os.path.commonprefix([b0, b1]) != within and a0 != a1, "each its own", texts)
+
+
+def test_the_number_of_turns_lies_between_the_bounds():
+    with Folder() as folder, harness.RawServer(lambda i: [chat_answer("ok")]) as server:
+        run = made(folder, server.port, "--multi-turn-min-turns", "2", "--multi-turn-max-turns", "4", "--num-prompts", "12")
+        same(run.status, 0, "exit", run)
+        turns = {}
+        for _, head, _ in server.requests:
+            session = header_of(head, "x-session-id")
+            turns[session] = turns.get(session, 0) + 1
+        same(len(turns), 12, "conversations")
+        same((min(turns.values()), max(turns.values())), (2, 4), "turns", turns)
+
+
+def test_an_interrupted_talk_is_saved():
+    with Folder() as folder, harness.RawServer(lambda i: [0.1, chat_answer("ok")]) as server:
+        with open(folder("talk.json"), "w", encoding="utf-8") as f:
+            json.dump([{"conversations": [{"from": ("human", "gpt")[i % 2], "value": "v %d" % i} for i in range(80)]}], f)
+        process = subprocess.Popen([harness.program(), "serve", "--multi-turn", "--backend", "openai-chat", "--model", "m",
+                                    "--tokenizer", TOKENIZER, "--port", str(server.port), "--dataset-name", "sharegpt",
+                                    "--dataset-path", folder("talk.json"), "--num-prompts", "1", "--save-result",
+                                    "--result-filename", folder("t.json")], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.clean_env())
+        until = time.time() + harness.PATIENCE_S
+        while len(server.requests) < 3 and time.time() < until:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=harness.PATIENCE_S)
+        same(process.returncode, 130, "exit", err.decode())
+        r = folder.json("t.json")
+        same((r["interrupted"], r["conversations_completed"], r["conversations_failed"]), (True, 0, 1), "result")
+        holds(r["completed"] >= 2, "turns", r)
+
+
 if __name__ == "__main__":
     harness.main(globals())
