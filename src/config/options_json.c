@@ -28,9 +28,8 @@ static bool suffixed_number(struct sv word, int64_t *out)
     if (strcspn(digits.ptr, "eEinIN") < digits.len || !num_parse_double(digits, &value)) {
         return false;
     }
-    for (size_t i = 0; i <= rank; i++) {
-        value *= 1000;
-    }
+    static const double factors[] = {1e3, 1e6, 1e9, 1e12};
+    value *= factors[rank];
     if (value >= 9e18) {
         return false;
     }

@@ -125,7 +125,8 @@ static bool read_float(struct arena *arena, struct sv text, struct sv *out)
         *out = SV_LIT("nan");
         return true;
     }
-    if (point == text.len || text.len >= sizeof(plain) || bare.ptr[0] == '_') {
+    bool signed_point = bare.len != text.len && bare.ptr[0] == '.'; /* "-.5" is text to PyYAML */
+    if (point == text.len || text.len >= sizeof(plain) || bare.ptr[0] == '_' || signed_point) {
         return false;
     }
     size_t exponent = 0;

@@ -48,8 +48,8 @@ static bool give_item(struct option_parser *p, const struct settings_item *item,
     if (strcmp(row->name, "config") == 0) {
         return error_set(err, E_USAGE, "config: a file of settings cannot name another");
     }
-    if (item->kind == SETTING_NULL) {
-        return true; /* nothing after the colon: nothing was set */
+    if (item->kind == SETTING_NULL || (item->kind == SETTING_LIST && item->count == 0)) {
+        return true; /* nothing after the colon, or in the list: nothing was set */
     }
     if (option_is_switch(row)) {
         return give_switch(p, item, &gift, err);

@@ -44,6 +44,8 @@ static void test_scalars_mean_what_pythons_reader_makes_of_them(void **state)
         {"a: 1.0e+3", SETTING_VALUE, "1000.0"},
         {"a: 1e3", SETTING_VALUE, "1e3"},
         {"a: 1.0e3", SETTING_VALUE, "1.0e3"},
+        {"a: .5", SETTING_VALUE, "0.5"},
+        {"a: -.5", SETTING_VALUE, "-.5"},
         {"a: .inf", SETTING_VALUE, "inf"},
         {"a: inf", SETTING_VALUE, "inf"},
         {"a: \"010\"", SETTING_VALUE, "010"},
