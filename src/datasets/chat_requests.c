@@ -64,9 +64,13 @@ static void make_text(void *user, size_t index)
     buf_reset(&work->prompt);
     custom_row_text(&b->rows->items[b->order[b->first + index]], &work->prompt);
     struct sv text = buf_sv(&work->prompt);
+    work->ok = true;
     if (b->template != NULL) {
+        struct chat_message message = {SV_LIT("user"), text};
         buf_reset(&work->rendered);
-        chat_template_render(b->template, SV_LIT("user"), text, true, &work->rendered);
+        work->ok =
+            chat_template_render_all(b->template, &message, 1, true, &work->rendered, &work->err) ||
+            error_context(&work->err, "chat template");
         text = buf_sv(&work->rendered);
     }
     struct js_writer w;
@@ -74,7 +78,8 @@ static void make_text(void *user, size_t index)
     js_writer_init(&w, &work->json);
     js_string(&w, text);
     work->ids.count = 0;
-    work->ok = tokenizer == NULL || tokenizer_encode(tokenizer, text, true, &work->ids, &work->err);
+    work->ok = work->ok && (tokenizer == NULL ||
+                            tokenizer_encode(tokenizer, text, true, &work->ids, &work->err));
     work->tokens = tokenizer == NULL ? 1 : (uint32_t)work->ids.count;
 }
 

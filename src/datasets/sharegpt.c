@@ -74,8 +74,8 @@ static bool read_turn(struct entries *e, struct js_scan *s, struct sv *value, st
     js_scan_object(s);
     *value = (struct sv){0};
     while (js_scan_member(s, &first, &key)) {
-        size_t at = js_scan_offset(s);
         enum js_type type = js_scan_peek(s);
+        size_t at = js_scan_offset(s);
         if (!js_scan_skip(s, &raw))
             break;
         if (!js_key_is(key, SV_LIT("value")))

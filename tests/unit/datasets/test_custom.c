@@ -243,9 +243,9 @@ static void test_template_beyond_this_version_is_reported(void **state)
     f.config.skip_chat_template = false;
     f.config.disable_shuffle = true;
     tokenizer_free(f.tokenizer);
-    f.tokenizer = with_template("{\"chat_template\":\"{% set x = 1 %}\"}", &f.err);
+    f.tokenizer = with_template("{\"chat_template\":\"{% bogus %}\"}", &f.err);
     assert_true(fixture_build(&f));
-    assert_non_null(strstr(buf_cstr(&f.notices), "beyond this version ('set x = 1'"));
+    assert_non_null(strstr(buf_cstr(&f.notices), "beyond this version ("));
     expect_order(&f, "0");
     init(&f, 1);
     f.config.skip_chat_template = false;

@@ -157,6 +157,142 @@ static void test_custom_with_template_equals_python(void **state)
     fixture_done(&f);
 }
 
+/* Files, their order, filters and templates. */
+static void test_files_equal_python(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *file;
+        const char *prompts;
+        bool shuffled;
+        int64_t sharegpt_output_len;
+    } cases[] = {
+        {"sharegpt", "sharegpt.json", "sharegpt", true, -1},
+        {"sharegpt", "sharegpt.json", "sharegpt_outlen", false, 7},
+        {"spec_bench", "spec_bench.jsonl", "spec_bench", false, -1},
+        {"speed_bench", "speed_bench.json", "speed_bench", false, -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        char path[256];
+        char prompts[256];
+        fixture_init(&f, cases[i].name);
+        load_tokenizer(&f);
+        snprintf(path, sizeof(path), TEST_DATA "/datasets/%s", cases[i].file);
+        snprintf(prompts, sizeof(prompts), TEST_DATA "/datasets/%s.prompts", cases[i].prompts);
+        f.config.dataset_path = path;
+        f.config.num_prompts = 4;
+        f.config.disable_shuffle = !cases[i].shuffled;
+        f.config.sharegpt_output_len = cases[i].sharegpt_output_len;
+        f.config.spec_bench_output_len = 5;
+        f.config.speed_bench_output_len = 5;
+        assert_true(fixture_build(&f));
+        expect_recorded(&f, prompts);
+        fixture_done(&f);
+    }
+}
+
+static bool has_prompt(const struct fixture *f, struct sv json)
+{
+    for (size_t i = 0; i < f->workload.count; i++)
+        if (sv_eq(f->workload.requests[i].prompt.json, json))
+            return true;
+    return false;
+}
+
+static void test_prefix_repetition_equals_python(void **state)
+{
+    struct fixture f;
+    struct buf text = {0};
+    struct sv line;
+    (void)state;
+    fixture_init(&f, "prefix_repetition");
+    load_tokenizer(&f);
+    f.config.num_prompts = 4;
+    f.config.prefix_repetition_prefix_len = 16;
+    f.config.prefix_repetition_suffix_len = 8;
+    f.config.prefix_repetition_num_prefixes = 2;
+    f.config.prefix_repetition_output_len = 5;
+    assert_true(fixture_build(&f));
+    assert_int_equal(f.workload.count, 4);
+    assert_true(f.workload.without_ids);
+    assert_true(file_read(TEST_DATA "/datasets/prefix_repetition.prompts", &text, &f.err));
+    for (struct sv rest = buf_sv(&text); rest.len > 0 && sv_split(&rest, '\n', &line);)
+        assert_true(has_prompt(&f, sv_skip(line, 2)));
+    buf_done(&text);
+    fixture_done(&f);
+}
+
+static void test_rerank_equals_the_reference(void **state)
+{
+    (void)state;
+    for (int reranker = 0; reranker < 2; reranker++) {
+        struct fixture f;
+        struct buf text = {0};
+        struct sv line;
+        size_t i = 0;
+        fixture_init(&f, "random-rerank");
+        load_tokenizer(&f);
+        f.config.num_prompts = 9;
+        f.config.seed = 2;
+        f.config.random_input_len = 40;
+        f.config.random_range_ratio_input = 0.2;
+        f.config.random_batch_size = 4;
+        f.config.no_reranker = reranker == 0;
+        assert_true(fixture_build(&f));
+        assert_true(file_read(reranker == 1 ? TEST_DATA "/datasets/rerank.prompts"
+                                            : TEST_DATA "/datasets/no_reranker.prompts",
+                              &text, &f.err));
+        for (struct sv rest = buf_sv(&text); rest.len > 0 && sv_split(&rest, '\n', &line); i++) {
+            uint64_t total;
+            size_t space = sv_find(line, ' ');
+            const struct request *r = &f.workload.requests[i];
+            assert_true(num_parse_u64(sv_make(line.ptr, space), &total));
+            assert_true(i < f.workload.count);
+            assert_true(sv_eq(r->prompt.json, sv_skip(line, space + 1)));
+            assert_int_equal(r->prompt_len, total);
+            assert_int_equal(r->output_len, 0);
+        }
+        assert_int_equal(i, f.workload.count);
+        buf_done(&text);
+        fixture_done(&f);
+    }
+}
+
+static void test_burstgpt_rows_are_drawn_as_numpy_draws_them(void **state)
+{
+    struct buf text = {0};
+    struct error err;
+    struct sv line;
+    (void)state;
+    assert_true(file_read(TEST_DATA "/datasets/burstgpt.rows", &text, &err));
+    for (struct sv rest = buf_sv(&text); rest.len > 0 && sv_split(&rest, '\n', &line);) {
+        struct fixture f;
+        struct sv part;
+        fixture_init(&f, "burstgpt");
+        load_tokenizer(&f);
+        assert_true(sv_split(&line, ' ', &part));
+        assert_true(num_parse_u64(part, &f.config.seed));
+        f.config.num_prompts = 1;
+        for (size_t i = 0; i < line.len; i++)
+            f.config.num_prompts += line.ptr[i] == ' ';
+        f.config.dataset_path = TEST_DATA "/datasets/burstgpt.csv";
+        assert_true(fixture_build(&f));
+        for (size_t i = 0; sv_split(&line, ' ', &part); i++) {
+            uint64_t input;
+            uint64_t output;
+            size_t colon = sv_find(part, ':');
+            assert_true(num_parse_u64(sv_make(part.ptr, colon), &input));
+            assert_true(num_parse_u64(sv_skip(part, colon + 1), &output));
+            assert_int_equal(f.workload.requests[i].prompt_len, input);
+            assert_int_equal(f.workload.requests[i].output_len, output);
+        }
+        fixture_done(&f);
+    }
+    buf_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +301,10 @@ int main(void)
         cmocka_unit_test(test_random_with_bos_equals_python),
         cmocka_unit_test(test_custom_shuffled_equals_python),
         cmocka_unit_test(test_custom_with_template_equals_python),
+        cmocka_unit_test(test_files_equal_python),
+        cmocka_unit_test(test_prefix_repetition_equals_python),
+        cmocka_unit_test(test_rerank_equals_the_reference),
+        cmocka_unit_test(test_burstgpt_rows_are_drawn_as_numpy_draws_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
