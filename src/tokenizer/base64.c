@@ -14,7 +14,7 @@ static int value_of(char c)
     return c == '/' ? 63 : -1;
 }
 
-bool base64_add(struct buf *out, struct sv text)
+bool base64_read(struct buf *out, struct sv text)
 {
     while (text.len > 0 && text.ptr[text.len - 1] == '=')
         text.len--;

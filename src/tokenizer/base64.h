@@ -6,6 +6,6 @@
 #include "base/buf.h"
 
 /* Appends the bytes; false when the text is no base64 (what was appended so far is then of no use). */
-bool base64_add(struct buf *out, struct sv text);
+bool base64_read(struct buf *out, struct sv text);
 
 #endif

@@ -288,7 +288,7 @@ static bool precompiled_load(struct normalizer_step *step, const struct js_value
     struct buf blob = {0};
     if (!js_as_sv(js_get(value, "precompiled_charsmap"), &text))
         return error_set(err, E_PARSE, "no precompiled_charsmap");
-    bool ok = base64_add(&blob, text) || error_set(err, E_PARSE, "the map is not base64");
+    bool ok = base64_read(&blob, text) || error_set(err, E_PARSE, "the map is not base64");
     ok = ok && charsmap_load(&step->charsmap, buf_sv(&blob), err);
     buf_done(&blob);
     return ok;

@@ -80,7 +80,7 @@ static bool read_ranks(struct tokenizer *t, struct sv text, struct error *err)
         if (space == line.len) /* blank, or one field only */
             continue;
         buf_reset(&bytes);
-        if (!base64_add(&bytes, sv_make(line.ptr, space)) ||
+        if (!base64_read(&bytes, sv_make(line.ptr, space)) ||
             !num_parse_u64(sv_trim(sv_skip(line, space)), &rank) || rank > VOCAB_MAX_ID)
             ok = error_set(err, E_PARSE, "line %zu is no token with a rank", number);
         else
@@ -193,7 +193,7 @@ static bool read_tekken_token(struct tokenizer *t, struct js_scan *s, const stru
     if (rank >= k->vocab_size - k->specials)
         return rank != UINT64_MAX;
     buf_reset(bytes);
-    return base64_add(bytes, text) && rank + shift <= VOCAB_MAX_ID &&
+    return base64_read(bytes, text) && rank + shift <= VOCAB_MAX_ID &&
            vocab_add(&t->vocab, (uint32_t)(rank + shift), buf_sv(bytes), &ignored);
 }
 
