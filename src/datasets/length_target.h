@@ -4,13 +4,13 @@
  * comes back as three tokens whatever is cut.
  *
  * Only the end of a sequence changes from one round to the next.  Left of a place (places.h) text is encoded alike
- * whatever follows; so rounds after the first work behind the last place (the anchor) only.  length_target_init finds out whether the tokenizer is of that
- * kind; length_fit_verify encodes the whole text again to prove it.  Where spaces are put before texts, special tokens
- * in a text collect one more with every round: no anchor is set behind them.
+ * whatever follows; so rounds after the first work behind the last place (the anchor) only.  length_target_init finds out
+ * whether the tokenizer is of that kind; length_fit_verify encodes the whole text again to prove it.  Where spaces are
+ * put before texts, special tokens in a text collect one more with every round: no anchor is set behind them.
  *
- * Use: length_target_init (length_target_done frees); for each sequence put the ids into a zeroed struct length_fit with its target, then
- * length_fit_start, and length_fit_go_on, which draws.  The first needs no draws and may run in any order, on many
- * threads; length_fit_done frees.
+ * Use: length_target_init (length_target_done frees); for each sequence put the ids into a zeroed struct length_fit
+ * with its target, then length_fit_start, and length_fit_go_on, which draws.  The first needs no draws and may run in
+ * any order, on many threads; length_fit_done frees.
  * Threads: a length_fit has one owner; the length_target is only read.  Errors: struct error (only a server's tokenizer
  * can fail). */
 #ifndef VB_DATASETS_LENGTH_TARGET_H

@@ -173,16 +173,16 @@ static void load(struct fixture *f, const char *dataset)
 /* The messages made by the data set are what the backend makes of text and media. */
 static void test_multimodal_chat_makes_the_same_request(void **state)
 {
-    struct fixture a;
-    struct fixture b;
+    struct fixture *a = mem_new(struct fixture);
+    struct fixture *b = mem_new(struct fixture);
     (void)state;
-    load(&a, "random-mm");
-    load(&b, "random-mm");
-    b.config.multimodal_chat = true;
-    assert_true(fixture_build(&a));
-    assert_true(fixture_build(&b));
+    load(a, "random-mm");
+    load(b, "random-mm");
+    b->config.multimodal_chat = true;
+    assert_true(fixture_build(a));
+    assert_true(fixture_build(b));
     for (size_t i = 0; i < 2; i++) {
-        struct request *r = &a.workload.requests[i];
+        struct request *r = &a->workload.requests[i];
         struct buf want = {0};
         assert_true(sv_starts(r->media, SV_LIT("{\"type\":\"image_url\",\"image_url\":{\"url\":"
                                                "\"data:image/jpeg;base64,/9j/")));
@@ -191,13 +191,15 @@ static void test_multimodal_chat_makes_the_same_request(void **state)
         buf_add_str(&want, ",\"type\":\"text\"},");
         buf_add(&want, r->media);
         buf_add_str(&want, "]}]");
-        assert_int_equal(b.workload.requests[i].prompt.kind, PROMPT_MESSAGES);
-        assert_true(sv_eq(b.workload.requests[i].prompt.json, buf_sv(&want)));
-        assert_int_equal(b.workload.requests[i].media.len, 0);
+        assert_int_equal(b->workload.requests[i].prompt.kind, PROMPT_MESSAGES);
+        assert_true(sv_eq(b->workload.requests[i].prompt.json, buf_sv(&want)));
+        assert_int_equal(b->workload.requests[i].media.len, 0);
         buf_done(&want);
     }
-    fixture_done(&a);
-    fixture_done(&b);
+    fixture_done(a);
+    fixture_done(b);
+    free(a);
+    free(b);
 }
 
 int main(void)
