@@ -103,5 +103,6 @@ int main(int argc, char **argv)
            "the floor");
     run_cases(micro_stream_cases(), word, repetitions);
     run_cases(micro_number_cases(), word, repetitions);
+    run_cases(micro_tokenizer_cases(), word, repetitions);
     return 0;
 }

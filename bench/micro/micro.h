@@ -23,6 +23,7 @@ struct micro_case {
 /* Cases of the files in this folder; the contexts live to the program's end. */
 const struct micro_case *micro_stream_cases(void);
 const struct micro_case *micro_number_cases(void);
+const struct micro_case *micro_tokenizer_cases(void);
 
 /* Keeps a value and everything reachable from it alive. */
 static inline void micro_keep(const void *value)

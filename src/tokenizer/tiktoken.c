@@ -8,6 +8,7 @@
 #include "tokenizer/load.h"
 #include "tokenizer/python_pattern.h"
 #include "tokenizer/tokenizer_priv.h"
+#include "tokenizer/utf8.h"
 
 enum { RESERVED = 256 };
 
@@ -144,6 +145,16 @@ static bool set_pattern(struct tokenizer *t, const struct tokenizer_files *files
     return ok;
 }
 
+/* Random prompts take what is a text of its own: no special token, no part of a character (HUB_AND_TOKENIZERS 2). */
+static void mark_unusable(struct tokenizer *t)
+{
+    for (uint32_t id = 0; id < t->vocab.limit; id++) {
+        const struct token *token = &t->vocab.tokens[id];
+        if (token->text.len == 0 || token->special || !utf8_valid(token->text))
+            t->named_special[id] = true;
+    }
+}
+
 struct tokenizer *tiktoken_parse(const struct tokenizer_files *files, struct error *err)
 {
     struct tokenizer *t = tokenizer_blank();
@@ -158,6 +169,8 @@ struct tokenizer *tiktoken_parse(const struct tokenizer_files *files, struct err
     bool ok = read_ranks(t, files->tokenizer_json, err) && build_model(t, err) &&
               add_reserved(t, config, err) && set_pattern(t, files, err) &&
               load_config(t, &rest, err);
+    if (ok)
+        mark_unusable(t);
     added_sort(&t->added_raw);
     arena_done(&tree);
     return tokenizer_ready(t, ok, files->name, "tiktoken ranks", err);
