@@ -1,5 +1,5 @@
-/* Tests of the formats beside tokenizer.json: rank files, their Python patterns, SentencePiece, built-in encodings.  Ids of the
- * built-in encodings: tiktoken 0.14.0. */
+/* Tests of the formats beside tokenizer.json: rank files, their Python patterns, SentencePiece, built-in encodings.
+ * Ids of the built-in encodings: tiktoken 0.14.0. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
