@@ -18,17 +18,18 @@ static const char *kept(struct points *p, struct buf *text)
     return copy;
 }
 
-/* The seed stands in the result, since it is not the same for all runs. */
-static void set_seed(struct points *p, struct point *point, uint64_t seed)
+/* What is not the same for all runs stands in the results, among the metadata. */
+static void mark(struct points *p, struct point *point, size_t run, uint64_t seed)
 {
     struct config_pairs *pairs = &point->config.metadata;
-    struct config_pair *items = arena_array(&p->arena, pairs->count + 1, sizeof(*items));
+    struct config_pair *items = arena_array(&p->arena, pairs->count + 2, sizeof(*items));
     if (pairs->count > 0)
         memcpy(items, pairs->items, pairs->count * sizeof(*items));
-    items[pairs->count] = (struct config_pair){
+    items[pairs->count++] = (struct config_pair){SV_LIT("run"), arena_fmt(&p->arena, "%zu", run)};
+    items[pairs->count++] = (struct config_pair){
         SV_LIT("seed"), arena_fmt(&p->arena, "%llu", (unsigned long long)seed)};
     pairs->items = items;
-    pairs->cap = ++pairs->count;
+    pairs->cap = pairs->count;
     point->config.seed = seed;
 }
 
@@ -46,7 +47,7 @@ static void add_runs(struct points *p)
         point->banner = kept(p, &text);
         buf_add_fmt(&text, "run %zu", i + 1);
         point->label = kept(p, &text);
-        set_seed(p, point, p->base->seed + (p->base->reset_prefix_cache ? 0 : i));
+        mark(p, point, i + 1, p->base->seed + (p->base->reset_prefix_cache ? 0 : i));
         buf_add_fmt(&text, "-run%zu", i + 1);
         points_suffix(p, point, buf_cstr(&text));
         buf_reset(&text);

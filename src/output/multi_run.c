@@ -237,7 +237,7 @@ static void write_settings(struct js_writer *w, const struct js_value *result)
     const struct js_value *v = result != NULL ? result->first : NULL;
     for (; v != NULL && !sv_eq(v->key, SV_LIT("duration")); v = v->next) {
         if (sv_eq(v->key, SV_LIT("date")) || sv_eq(v->key, SV_LIT("settings_hash")) ||
-            sv_eq(v->key, SV_LIT("seed")))
+            sv_eq(v->key, SV_LIT("seed")) || sv_eq(v->key, SV_LIT("run")))
             continue;
         js_key_sv(w, v->key);
         js_write_value(w, v);

@@ -153,6 +153,10 @@ def test_seeds_stay_when_the_cache_is_reset():
                      "--result-filename", "r.json")
         same(run.status, 0, "exit", run)
         same([folder.json("out", "r-run%d.json" % i)["seed"] for i in (1, 2)], ["0", "0"], "seeds")
+        run = run_in(folder, mock.port, "--num-runs", "3", "--reset-prefix-cache", "--save-result", "--resume",
+                     "--result-filename", "r.json")
+        same((run.status, run.out.count("Measured before")), (0, 2), "runs taken over", run)
+        same(folder.json("out", "r-runs.json")["measured_runs"], 3, "runs", run)
 
 
 # ---- gates -----------------------------------------------------------------------------------------------------------
