@@ -193,6 +193,7 @@ struct config {
     double ramp_up_start_rps; /* both NaN when not given */
     double ramp_up_end_rps;
     uint64_t num_warmups;
+    bool warmup_fresh_prompts;
     double probe_request_rate;      /* 0: no probes */
     uint64_t ready_check_timeout_s; /* 0: no ready check */
     bool disable_tqdm;

@@ -291,6 +291,19 @@ bool config_check_compare(struct config *config, struct error *err)
     return true;
 }
 
+/* Only what is made from a seed can be made anew. */
+static bool check_warm_up(const struct config *config, struct error *err)
+{
+    bool made = strncmp(config->dataset_name, "random", 6) == 0 ||
+                strncmp(config->dataset_name, "prefix", 6) == 0;
+    if (config->warmup_fresh_prompts && !made)
+        return error_set(err, E_CONFIG,
+                         "--warmup-fresh-prompts: does not go with --dataset-name %s; only data "
+                         "sets that make their prompts have others",
+                         config->dataset_name);
+    return true;
+}
+
 /* Flags of --compare by themselves. */
 static bool check_no_compare(const struct config *config, struct error *err)
 {
@@ -303,6 +316,7 @@ static bool check_no_compare(const struct config *config, struct error *err)
 
 bool config_check_modes(struct config *config, struct error *err)
 {
-    return check_no_compare(config, err) && check_profile(config, err) &&
-           check_multi_turn(config, err) && check_sweep(config, err) && check_duration(config, err);
+    return check_no_compare(config, err) && check_warm_up(config, err) &&
+           check_profile(config, err) && check_multi_turn(config, err) &&
+           check_sweep(config, err) && check_duration(config, err);
 }

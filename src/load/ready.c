@@ -8,12 +8,16 @@
 
 static const uint64_t RETRY_NS = 5 * NS_PER_S;
 
-/* Copies of request 0, all due at once. */
-static bool send_copies(const struct load_plan *main_plan, uint64_t count,
-                        struct load_result *result, struct error *err)
+/* Copies of request 0, or the requests of another workload in turn; all due at once. */
+static bool send_copies(const struct load_plan *main_plan, const struct workload *fresh,
+                        uint64_t count, struct load_result *result, struct error *err)
 {
     struct load_plan plan = *main_plan;
     uint32_t *order = mem_array(count, sizeof(*order));
+    if (fresh != NULL)
+        plan.workload = fresh;
+    for (size_t i = 0; fresh != NULL && i < count; i++)
+        order[i] = (uint32_t)(i % fresh->count);
     plan.order = order;
     plan.count = count;
     plan.due_ns = NULL;
@@ -50,7 +54,7 @@ static bool try_once(const struct load_plan *main_plan, bool *ready, struct erro
                      struct error *err)
 {
     struct load_result result;
-    if (!send_copies(main_plan, 1, &result, err))
+    if (!send_copies(main_plan, NULL, 1, &result, err))
         return false;
     const struct record *r = &result.records[0];
     *ready = record_ok(r);
@@ -85,12 +89,12 @@ bool ready_check(const struct load_plan *main_plan, uint64_t timeout_s, ready_ti
                      (unsigned long long)timeout_s, why.message);
 }
 
-bool ready_warm_up(const struct load_plan *main_plan, uint64_t count, uint64_t *failed,
-                   struct error *err)
+bool ready_warm_up(const struct load_plan *main_plan, const struct workload *fresh, uint64_t count,
+                   uint64_t *failed, struct error *err)
 {
     struct load_result result;
     *failed = 0;
-    if (!send_copies(main_plan, count, &result, err))
+    if (!send_copies(main_plan, fresh, count, &result, err))
         return false;
     for (size_t i = 0; i < result.count; i++)
         *failed += !record_ok(&result.records[i]);

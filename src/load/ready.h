@@ -13,8 +13,9 @@ typedef void ready_tick_fn(void *user, uint64_t left_s, const char *last_error);
 bool ready_check(const struct load_plan *main_plan, uint64_t timeout_s, ready_tick_fn *tick,
                  void *user, struct error *err);
 
-/* Sends `count` warm-ups, all at once within the concurrency limit.  *failed gets how many failed. */
-bool ready_warm_up(const struct load_plan *main_plan, uint64_t count, uint64_t *failed,
-                   struct error *err);
+/* Sends `count` warm-ups, all at once within the concurrency limit: copies of request 0, or the requests of `fresh` in
+ * turn.  *failed gets how many failed. */
+bool ready_warm_up(const struct load_plan *main_plan, const struct workload *fresh, uint64_t count,
+                   uint64_t *failed, struct error *err);
 
 #endif

@@ -19,6 +19,9 @@
 #include "load/threshold.h"
 #include "output/notes.h"
 
+/* Far from the seeds of measured runs, which --num-runs counts up. */
+enum { WARM_UP_SEED = 1 << 30 };
+
 static void say(const char *sentence)
 {
     note(stderr, "%s", sentence);
@@ -234,6 +237,32 @@ static void align(struct run *r)
              report.mismatched, report.probed, report.repaired, report.left_over);
 }
 
+/* Prompts of another seed: a server with a prefix cache must not have seen those that are measured. */
+static bool build_fresh(struct run *r, struct workload *fresh, struct error *err)
+{
+    struct config config = *r->config;
+    struct mt19937 py, npl;
+    config.seed = r->config->seed + WARM_UP_SEED;
+    config.num_prompts = config.num_warmups;
+    if (strncmp(config.dataset_name, "prefix", 6) == 0)
+        config.prefix_repetition_num_prefixes = 1;
+    py_seed(&py, config.seed);
+    npl_seed(&npl, (uint32_t)config.seed);
+    struct dataset_context context = {
+        .config = &config, .tokenizer = r->session->tokenizer, .py = &py, .npl = &npl};
+    return dataset_build(&context, fresh, err) || error_context(err, "--warmup-fresh-prompts");
+}
+
+static bool send_warm_ups(struct run *r, uint64_t count, uint64_t *failed, struct error *err)
+{
+    struct workload fresh = {0};
+    if (!r->config->warmup_fresh_prompts)
+        return ready_warm_up(&r->plan, NULL, count, failed, err);
+    bool ok = build_fresh(r, &fresh, err) && ready_warm_up(&r->plan, &fresh, count, failed, err);
+    workload_done(&fresh);
+    return ok;
+}
+
 static bool warm_up(struct run *r, struct error *err)
 {
     uint64_t count = r->config->num_warmups;
@@ -241,7 +270,7 @@ static bool warm_up(struct run *r, struct error *err)
         return true;
     uint64_t failed;
     note(stderr, NOTE_WARMUP, (unsigned long long)count);
-    if (!ready_warm_up(&r->plan, count, &failed, err))
+    if (!send_warm_ups(r, count, &failed, err))
         return false;
     if (failed > 0)
         note(stderr, "warning: %llu of %llu warm-up requests failed", (unsigned long long)failed,

@@ -403,6 +403,24 @@ def test_a_sweep_can_be_bounded_by_time():
         near(folder.json("out", "d-concurrency2.json")["completed"], 78, 8, "two slots", run)
 
 
+# ---- warm-ups --------------------------------------------------------------------------------------------------------
+
+def test_warm_ups_can_have_prompts_of_their_own():
+    for dataset in (["random", "--random-input-len", "8", "--prompt-token-ids"],
+                    ["prefix_repetition", "--prefix-repetition-num-prefixes", "2", "--prefix-repetition-prefix-len", "6",
+                     "--prefix-repetition-suffix-len", "6"]):
+        with harness.RawServer(lambda i: [harness.stream()]) as server:
+            run = harness.run("serve", "--model", "m", "--tokenizer", TOKENIZER, "--port", str(server.port),
+                              "--dataset-name", *dataset, "--num-prompts", "4", "--num-warmups", "3", "--max-concurrency", "1",
+                              "--warmup-fresh-prompts", "--disable-tqdm")
+            same(run.status, 0, "exit", run)
+            prompts = [json.dumps(json.loads(body)["prompt"]) for _, head, body in server.requests
+                       if b"/v1/completions" in head]
+            same(len(prompts), 7, "requests", run)
+            holds(not set(prompts[:3]) & set(prompts[3:]), "warm-ups are not measured ones", prompts)
+            same(len(set(prompts[:3])), 3, "each its own", prompts)
+
+
 # ---- profiling -------------------------------------------------------------------------------------------------------
 
 def profiled(flags, running, n=6):
