@@ -89,7 +89,7 @@ static int compare_merges(const void *a, const void *b)
 static bool is_doubt(const struct bpe *bpe, uint32_t left, uint32_t right)
 {
     struct bpe_merge key = {.left = left, .right = right};
-    return bpe->doubt_count > 0 &&
+    return (bpe->doubtful[left] & BPE_DOUBT_LEFT) != 0 &&
            bsearch(&key, bpe->doubts, bpe->doubt_count, sizeof(key), compare_merges) != NULL;
 }
 
@@ -248,6 +248,14 @@ static bool prove(struct bpe *bpe)
     return true;
 }
 
+/* Does a doubtful merge happen inside of what m makes? */
+static void inside(struct bpe *bpe, const struct bpe_merge *m)
+{
+    bool parts = ((bpe->doubtful[m->left] | bpe->doubtful[m->right]) & BPE_DOUBT_INSIDE) != 0;
+    if (parts || neighbours(bpe, m->left, m->right, m->rank + 1) == VERDICT_DOUBT)
+        bpe->doubtful[m->made] |= BPE_DOUBT_INSIDE;
+}
+
 /* A merge whose parts come to be after its rank happens at another time than its rank says, unless the whole has been made
  * before that.  Some vocabularies have a few of these, for tokens that are never made otherwise.  Words where such a merge
  * could happen, that is where its parts ever stand side by side, are left to engine two. */
@@ -267,14 +275,14 @@ static void find_doubts(struct bpe *bpe)
     if (bpe->doubt_count == 0)
         return;
     qsort(bpe->doubts, bpe->doubt_count, sizeof(*bpe->doubts), compare_merges);
-    bpe->doubtful = mem_array(bpe->limit + 1, sizeof(bool));
+    bpe->doubtful = mem_array(bpe->limit + 1, sizeof(*bpe->doubtful));
+    for (size_t i = 0; i < bpe->doubt_count; i++)
+        bpe->doubtful[bpe->doubts[i].left] |= BPE_DOUBT_LEFT;
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
         if (bpe->origins[m->made].time == m->rank + 1 && bpe->origins[m->made].left == m->left &&
             bpe->origins[m->made].right == m->right)
-            bpe->doubtful[m->made] =
-                bpe->doubtful[m->left] || bpe->doubtful[m->right] ||
-                neighbours(bpe, m->left, m->right, m->rank + 1) == VERDICT_DOUBT;
+            inside(bpe, m);
     }
 }
 
@@ -442,7 +450,8 @@ static bool search(const struct bpe *bpe, struct sv word, uint32_t token, struct
             if ((open[end >> 6] >> (end & 63) & 1) != 0)
                 v = last == VOCAB_NONE ? VERDICT_YES : may_follow(bpe, work, last, token);
             if (v != VERDICT_NO) {
-                if (v == VERDICT_DOUBT || (bpe->doubtful != NULL && bpe->doubtful[token]))
+                if (v == VERDICT_DOUBT ||
+                    (bpe->doubtful != NULL && (bpe->doubtful[token] & BPE_DOUBT_INSIDE) != 0))
                     return false;
                 token_ids_add(ids, token);
                 last = token;
@@ -496,9 +505,9 @@ void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, st
     if (bpe->proven) {
         uint32_t whole = VOCAB_NONE;
         token = longest(bpe, word, 0, &whole);
-        bool is_word =
-            token != VOCAB_NONE && bpe->lengths[token] == word.len &&
-            (bpe->doubtful == NULL || bpe->options.ignore_merges || !bpe->doubtful[token]);
+        bool is_word = token != VOCAB_NONE && bpe->lengths[token] == word.len &&
+                       (bpe->doubtful == NULL || bpe->options.ignore_merges ||
+                        (bpe->doubtful[token] & BPE_DOUBT_INSIDE) == 0);
         if (is_word || whole != VOCAB_NONE) {
             token_ids_add(ids, is_word ? token : whole);
             return;

@@ -52,8 +52,7 @@ struct bpe {
     uint32_t limit;             /* of both */
     uint32_t *pairs; /* hash of left and right: what they make, and bits to tell most misses by */
     unsigned pair_shift;
-    bool *
-        doubtful; /* by id: a merge that could not be proven may happen inside it; NULL: none anywhere */
+    uint8_t *doubtful;        /* by id, bits of enum bpe_doubt; NULL: no doubts */
     struct bpe_merge *doubts; /* those merges, sorted */
     size_t doubt_count;
     uint64_t *second; /* engine two: left, right -> index into merges */
@@ -65,6 +64,11 @@ struct bpe {
 };
 
 #define BPE_WHOLE (1u << 25)
+
+enum bpe_doubt {
+    BPE_DOUBT_INSIDE = 1, /* a merge that could not be proven may happen inside the token */
+    BPE_DOUBT_LEFT = 2,   /* the token is the left part of such a merge */
+};
 
 /* Arrays that are kept between words. */
 struct bpe_work {
