@@ -200,9 +200,10 @@ static bool letters(void *user, const char *path, struct sv body, struct buf *re
     (void)err;
     ++*calls;
     if (strcmp(path, "/tokenize") == 0) {
-        const char *prompt = strstr(body.ptr, "\"prompt\":\"");
+        const char *prompt = memmem(body.ptr, body.len, "\"prompt\":\"", 10);
+        assert_non_null(prompt);
         buf_add_str(reply, "{\"tokens\":[");
-        prompt += strlen("\"prompt\":\"");
+        prompt += 10;
         for (bool first = true; *prompt != '"'; prompt++, first = false)
             buf_add_fmt(reply, first ? "%d" : ",%d", *prompt);
         buf_add_str(reply, "]}");
