@@ -69,6 +69,10 @@ struct load_plan {
     enum load_text text;
     /* Called on the calling thread about ten times a second; may be NULL. */
     void (*progress)(void *user, const struct load_progress *progress);
+    /* Called on the calling thread when a signal has stopped the sending and requests are still in flight; may be
+     * NULL. */
+    void (*draining)(void *user, uint64_t in_flight);
+    bool impatient; /* the first signal aborts: nothing is being measured */
     void *user;
     /* Called once on the calling thread when the clock has begun to run; may be NULL. */
     void (*started)(void *user);

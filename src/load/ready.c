@@ -24,6 +24,8 @@ static bool send_copies(const struct load_plan *main_plan, const struct workload
     plan.id_prefix = NULL;
     plan.text = LOAD_TEXT_NONE;
     plan.progress = NULL;
+    plan.draining = NULL;
+    plan.impatient = true;
     plan.started = NULL;
     bool ok = load_run(&plan, result, err);
     free(order);

@@ -167,12 +167,26 @@ static void wake_all(struct load *load)
         poller_wake(&load->workers[i].poller);
 }
 
+static uint64_t requests_in_flight(const struct load *load)
+{
+    uint64_t sent = 0, done = 0;
+    for (unsigned i = 0; i < load->started; i++) {
+        done += atomic_load_explicit(&load->counters[i].done, memory_order_relaxed);
+        sent += atomic_load_explicit(&load->counters[i].sent, memory_order_relaxed);
+    }
+    return sent > done ? sent - done : 0;
+}
+
 static void stop_more(struct load *load)
 {
+    const struct load_plan *plan = load->shared.plan;
     int level = atomic_load(&load->shared.stop);
     if (level < STOP_NOW)
-        atomic_store(&load->shared.stop, level + 1);
+        atomic_store(&load->shared.stop, plan->impatient ? STOP_NOW : level + 1);
     wake_all(load);
+    uint64_t in_flight = requests_in_flight(load);
+    if (level == STOP_NOT && !plan->impatient && plan->draining != NULL && in_flight > 0)
+        plan->draining(plan->user, in_flight);
 }
 
 /* When what is in flight is cut off; UINT64_MAX: never. */

@@ -145,6 +145,15 @@ static void show_progress(void *user, const struct load_progress *p)
     progress_update(&r->progress, &snapshot, clock_mono_ns());
 }
 
+static void say_draining(void *user, uint64_t in_flight)
+{
+    (void)user;
+    note(stderr,
+         "\nInterrupted: nothing more is sent; %llu requests in flight are awaited. Interrupt "
+         "again to abandon them.",
+         (unsigned long long)in_flight);
+}
+
 static struct sv model_text(struct run *r, const char *name)
 {
     struct buf text = {0};
@@ -190,6 +199,7 @@ static bool make_plan(struct run *r, struct error *err)
         .request_timeout_ns = config->request_timeout_ns,
         .text = text_needed(r),
         .progress = show_progress,
+        .draining = say_draining,
         .user = r,
     };
     return true;

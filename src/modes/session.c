@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "config/secrets.h"
 #include "datasets/dataset.h"
@@ -112,6 +113,8 @@ bool session_resolve(struct session *s, struct error *err)
         return true;
     if (!target_resolve(&s->target, err))
         return false;
+    if (s->target.proxied)
+        return true; /* what answers is the proxy, named already */
     if (!s->target.answered)
         note(stderr, "warning: no address of host '%s' accepts connections; using %s",
              s->target.host, s->target.address_text);
@@ -120,15 +123,41 @@ bool session_resolve(struct session *s, struct error *err)
     return true;
 }
 
+/* Asks the server until it can be reached, as long as the ready check would wait: a server that is still starting is no
+ * reason to give up (ORCHESTRATION 2). */
+static bool ask_patiently(struct session *s, bool (*ask)(struct session *s, struct error *err),
+                          struct error *err)
+{
+    uint64_t deadline = clock_mono_ns() + s->config->ready_check_timeout_s * NS_PER_S;
+    for (;;) {
+        if (ask(s, err))
+            return true;
+        uint64_t now = clock_mono_ns();
+        if (err->code != E_NETWORK || now >= deadline)
+            return false;
+        note(stderr, "Not ready (%s); %llu s left", session_redacted(s, err->message),
+             (unsigned long long)((deadline - now + NS_PER_S - 1) / NS_PER_S));
+        uint64_t next = now + 5 * NS_PER_S;
+        clock_sleep_until_ns(next < deadline ? next : deadline);
+    }
+}
+
+static bool ask_model(struct session *s, struct error *err)
+{
+    struct server_model model;
+    if (!server_discover(&s->server, &s->arena, &model, err))
+        return false;
+    s->wire_model = mem_strndup(model.id.ptr, model.id.len);
+    s->config->model = arena_strdup(&s->config->arena, arena_copy(&s->arena, model.root).ptr);
+    return true;
+}
+
 static bool set_model(struct session *s, struct error *err)
 {
     struct config *config = s->config;
     if (config->model == NULL) {
-        struct server_model model;
-        if (!session_resolve(s, err) || !server_discover(&s->server, &s->arena, &model, err))
+        if (!session_resolve(s, err) || !ask_patiently(s, ask_model, err))
             return false;
-        s->wire_model = mem_strndup(model.id.ptr, model.id.len);
-        config->model = arena_strdup(&config->arena, arena_copy(&s->arena, model.root).ptr);
         note(stderr, "Model of the server: %s (root %s)", s->wire_model, config->model);
     } else {
         s->wire_model = mem_strdup(config->served_model_name != NULL ? config->served_model_name
@@ -136,6 +165,38 @@ static bool set_model(struct session *s, struct error *err)
     }
     s->tokenizer_id = config->tokenizer != NULL ? config->tokenizer : config->model;
     return true;
+}
+
+/* A name that can only be a path: asking a server for its tokenizer would hide a slip. */
+static bool is_path(const char *id)
+{
+    return id[0] == '/' || id[0] == '~' || strncmp(id, "./", 2) == 0 || strncmp(id, "../", 3) == 0;
+}
+
+static bool ask_tokenizer(struct session *s, struct error *err)
+{
+    s->tokenizer = tokenizer_new_remote(s->wire_model, server_post, &s->server, err);
+    return s->tokenizer != NULL;
+}
+
+static bool use_servers_tokenizer(struct session *s, const struct error *local, struct error *err)
+{
+    const char *given = s->config->tokenizer;
+    if (given != NULL && is_path(given))
+        return error_set(err, E_IO, "--tokenizer: %s", local->message);
+    if (given != NULL)
+        note(stderr, "warning: --tokenizer: %s; the server's own tokenizer is used instead",
+             local->message);
+    if (!session_resolve(s, err))
+        return false;
+    if (ask_patiently(s, ask_tokenizer, err))
+        return true;
+    if (err->code == E_NETWORK)
+        return error_context(err, "%s, so the server is asked", local->message);
+    return error_context(err,
+                         "%s, and the server cannot tokenize either (name a folder with "
+                         "--tokenizer)",
+                         local->message);
 }
 
 /* Built-in names, local files and the local hub cache first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
@@ -151,16 +212,9 @@ static bool set_tokenizer(struct session *s, struct error *err)
         *err = local;
         return error_context(err, "cannot load the tokenizer '%s'", s->tokenizer_id);
     }
-    if (s->tokenizer == NULL && dataset_needs_tokenizer(config)) {
-        if (!session_resolve(s, err))
-            return false;
-        s->tokenizer = tokenizer_new_remote(s->wire_model, server_post, &s->server, err);
-        if (s->tokenizer == NULL)
-            return error_context(err,
-                                 "%s, and the server cannot tokenize either (name a folder with "
-                                 "--tokenizer)",
-                                 local.message);
-    }
+    if (s->tokenizer == NULL && dataset_needs_tokenizer(config) &&
+        !use_servers_tokenizer(s, &local, err))
+        return false;
     if (s->tokenizer != NULL)
         note(stderr, "Tokenizer: %s", tokenizer_describe(s->tokenizer));
     return true;

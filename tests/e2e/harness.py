@@ -162,8 +162,8 @@ class Folder:
 class Mock:
     """The program's mock server; use with `with`."""
 
-    def __init__(self, *flags):
-        self.process = subprocess.Popen([program(), "mock-server", "--port", "0", *flags],
+    def __init__(self, *flags, port=0):
+        self.process = subprocess.Popen([program(), "mock-server", "--port", str(port), *flags],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, env=clean_env())
         line = self.process.stdout.readline().decode()

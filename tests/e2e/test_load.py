@@ -1,9 +1,11 @@
 """Scheduling and phases: what reaches the server, when, and how many at once."""
 import json
+import socket
 import threading
 import time
 
-from harness import (DONE, HEAD, RawServer, Serve, chunked, holds, kinds, main, near, same, serve, stream, token, usage)
+from harness import (DONE, HEAD, Mock, RawServer, Serve, chunked, holds, kinds, main, near, run, same, serve, stream,
+                     token, usage)
 
 
 class Counting:
@@ -126,6 +128,7 @@ def test_first_interrupt_finishes_what_is_in_flight():
     holds(run.result["completed"] == len(server.requests) < 50, "what was sent has completed", run)
     same(run.result["failed"], 0, "failed", run)
     same(run.result["num_requests_sent"], len(server.requests), "sent", run)
+    holds("in flight are awaited" in run.err, "the user is told what is awaited", run)
 
 
 def test_second_interrupt_aborts_and_still_saves():
@@ -145,6 +148,31 @@ def test_second_interrupt_aborts_and_still_saves():
     holds(time.monotonic() - began < 5, "it does not wait for the stuck ones", run)
     same((run.result["completed"], run.result["failed"]), (2, 2), "completed, failed", run)
     same(kinds(run), {"interrupted": 2}, "kinds", run)
+
+
+def test_a_server_that_is_still_starting_is_asked_again_for_its_model():
+    probe = socket.create_server(("127.0.0.1", 0))
+    port = probe.getsockname()[1]
+    probe.close()
+    server = []
+    threading.Timer(1.0, lambda: server.append(Mock("--ttft", "1", "--itl", "1", port=port))).start()
+    done = run("serve", "--port", str(port), "--ready-check-timeout-sec", "20", "--prompt-token-ids",
+               "--random-input-len", "4", "--random-output-len", "2", "--num-prompts", "2", "--disable-tqdm")
+    server[0].__exit__()
+    same(done.status, 0, "exit status", done)
+    holds("Not ready" in done.err and "Model of the server" in done.err, "both are told", done)
+
+
+def test_an_interrupt_before_the_measurement_ends_at_once():
+    with RawServer(lambda i: [HEAD + chunked(token("a"), end=False), 30.0]) as server:
+        load = Serve(server.port, "--num-warmups", "2", n=5)
+        while len(server.requests) < 2:
+            time.sleep(0.01)
+        load.interrupt()
+        began = time.monotonic()
+        done = load.wait()
+    same((done.status, done.result), (130, None), "exit status, no result", done)
+    holds(time.monotonic() - began < 5, "warm-ups are not awaited", done)
 
 
 main(globals())
