@@ -85,10 +85,26 @@ static bool refuse_user(struct error *err)
                      "--header 'Authorization=Basic ...'");
 }
 
+/* The part of a URL that a message may hold: no query, which may carry a key, and with a user name only the scheme. */
+static struct sv shown_part(struct sv url)
+{
+    struct sv shown = sv_make(url.ptr, 0);
+    if (sv_find(url, '@') < url.len) {
+        size_t colon = sv_find(url, ':');
+        bool scheme = sv_starts(sv_skip(url, colon), SV_LIT("://"));
+        shown.len = scheme ? colon + 3 : 0;
+        return shown;
+    }
+    while (shown.len < url.len && url.ptr[shown.len] != '?' && url.ptr[shown.len] != '#')
+        shown.len++;
+    return shown;
+}
+
 bool target_parse(struct net_target *t, struct sv url, struct error *err)
 {
     *t = (struct net_target){0};
     struct sv rest = url;
+    struct sv shown = shown_part(url);
     if (rest.len >= 8 && sv_eq_nocase(sv_make(rest.ptr, 8), SV_LIT("https://"))) {
         t->tls = true;
         rest = sv_skip(rest, 8);
@@ -98,16 +114,19 @@ bool target_parse(struct net_target *t, struct sv url, struct error *err)
         return error_set(err, E_USAGE,
                          "'" SV_FMT
                          "' is not an http:// or https:// URL; e.g. http://127.0.0.1:8000",
-                         SV_ARG(url));
+                         SV_ARG(shown));
     }
     size_t slash = sv_find(rest, '/');
     if (sv_find(sv_make(rest.ptr, slash), '@') < slash)
         return refuse_user(err);
+    if (sv_find(rest, '?') < rest.len || sv_find(rest, '#') < rest.len)
+        return error_set(err, E_USAGE, "'" SV_FMT "' is a base URL and cannot hold a query",
+                         SV_ARG(shown));
     struct sv host, port;
     if (!split_authority(sv_make(rest.ptr, slash), &host, &port))
         return error_set(err, E_USAGE, "'" SV_FMT "' has a malformed host; IPv6 is written [::1]",
-                         SV_ARG(url));
-    if (!set_host(t, host, url, err))
+                         SV_ARG(shown));
+    if (!set_host(t, host, shown, err))
         return false;
     uint64_t number = default_port(t->tls);
     if (port.ptr != NULL && (!num_parse_u64(port, &number) || number > 65535 || number == 0))
@@ -115,17 +134,13 @@ bool target_parse(struct net_target *t, struct sv url, struct error *err)
                    ? refuse_user(err)
                    : error_set(err, E_USAGE,
                                "'" SV_FMT "' has port '" SV_FMT "'; 1 to 65535 is right",
-                               SV_ARG(url), SV_ARG(port));
+                               SV_ARG(shown), SV_ARG(port));
     t->port = (uint16_t)number;
     struct sv path = sv_skip(rest, slash);
     while (path.len > 0 && path.ptr[path.len - 1] == '/')
         path.len--;
     if (path.len >= sizeof(t->prefix))
-        return error_set(err, E_USAGE, "the path in '" SV_FMT "' is too long", SV_ARG(url));
-    if (path.len > 0 &&
-        (memchr(path.ptr, '?', path.len) != NULL || memchr(path.ptr, '#', path.len)))
-        return error_set(err, E_USAGE, "'" SV_FMT "' is a base URL and cannot hold a query",
-                         SV_ARG(url));
+        return error_set(err, E_USAGE, "the path in '" SV_FMT "' is too long", SV_ARG(shown));
     if (path.len > 0)
         memcpy(t->prefix, path.ptr, path.len);
     set_authority(t);

@@ -72,6 +72,29 @@ static void a_password_in_a_url_is_not_repeated(void **state)
     }
 }
 
+static void a_query_in_a_url_is_not_repeated(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *shown;
+    } bad[] = {
+        {"http://h:1/x?key=secret", "'http://h:1/x'"},
+        {"http://h:1?key=secret", "'http://h:1'"},
+        {"http://h#secret", "'http://h'"},
+        {"htp://h/x?key=secret", "'htp://h/x'"},
+        {"htp://me:secret@h", "'htp://'"},
+        {"h:1/x?key=secret", "'h:1/x'"},
+        {"me:secret@h", "''"},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct net_target t;
+        struct error err = {0};
+        assert_false(target_parse(&t, sv_from(bad[i].url), &err));
+        assert_null(strstr(err.message, "secret"));
+        assert_non_null(strstr(err.message, bad[i].shown));
+    }
+}
+
 static void hosts_may_be_bare_ipv6(void **state)
 {
     (void)state;
@@ -101,6 +124,7 @@ int main(void)
         cmocka_unit_test(urls_are_taken_apart),
         cmocka_unit_test(bad_urls_are_refused_by_name),
         cmocka_unit_test(a_password_in_a_url_is_not_repeated),
+        cmocka_unit_test(a_query_in_a_url_is_not_repeated),
         cmocka_unit_test(hosts_may_be_bare_ipv6),
         cmocka_unit_test(a_numeric_host_resolves_without_a_connection),
     };
