@@ -94,6 +94,29 @@ static int print_help(enum option_help help, const char *topic)
     return print_text(&text);
 }
 
+static int print_doctor_help(void)
+{
+    struct buf text = {0};
+    command_help_doctor(&text, option_help_width());
+    return print_text(&text);
+}
+
+/* A command, a group of flags or a word; "" is everything. */
+static int help_about(const char *topic)
+{
+    if (strcmp(topic, "mock-server") == 0) {
+        char word[] = "mock-server";
+        char flag[] = "--help";
+        char *words[] = {word, flag, NULL};
+        return mock_main(2, words);
+    }
+    if (strcmp(topic, "doctor") == 0) {
+        return print_doctor_help();
+    }
+    bool all = topic[0] == '\0' || strcmp(topic, "serve") == 0 || strcmp(topic, "bench") == 0;
+    return print_help(all ? OPTION_HELP_FULL : OPTION_HELP_TOPIC, topic);
+}
+
 /* --save-config and --dump-config.  True when the run goes on. */
 static bool write_settings(const struct config_snapshot *snapshot, int *status)
 {
@@ -142,7 +165,8 @@ static int serve(int argc, char **argv)
     if (!config_parse(&config, argc, argv, &parser, &err)) {
         status = report(&err);
     } else if (parser.help != OPTION_HELP_NONE) {
-        status = print_help(parser.help, parser.help_topic);
+        status = parser.help == OPTION_HELP_TOPIC ? help_about(parser.help_topic)
+                                                  : print_help(parser.help, NULL);
     } else if (parser.version) {
         printf("vllm-bench %s\n", VB_VERSION);
         status = 0;
@@ -151,13 +175,6 @@ static int serve(int argc, char **argv)
     }
     config_done(&config);
     return status;
-}
-
-static int print_doctor_help(void)
-{
-    struct buf text = {0};
-    command_help_doctor(&text, option_help_width());
-    return print_text(&text);
 }
 
 /* The flags of `serve`, so that it looks at what a run with them would meet. */
@@ -183,22 +200,6 @@ static int doctor(int argc, char **argv)
     }
     config_done(&config);
     return status;
-}
-
-static int help(int argc, char **argv)
-{
-    const char *topic = argc > 0 ? argv[0] : "";
-    if (argc > 0 && strcmp(topic, "mock-server") == 0) {
-        char word[] = "mock-server";
-        char flag[] = "--help";
-        char *words[] = {word, flag, NULL};
-        return mock_main(2, words);
-    }
-    if (argc > 0 && strcmp(topic, "doctor") == 0) {
-        return print_doctor_help();
-    }
-    bool all = argc == 0 || strcmp(topic, "serve") == 0 || strcmp(topic, "bench") == 0;
-    return print_help(all ? OPTION_HELP_FULL : OPTION_HELP_TOPIC, topic);
 }
 
 /* Hidden: the build makes the man page and the completions with it. */
@@ -244,7 +245,7 @@ int cli_main(int argc, char **argv)
     case COMMAND_GENERATE:
         return finish(generate(argc - first, argv + first));
     case COMMAND_HELP:
-        return finish(help(argc - first, argv + first));
+        return finish(help_about(argc > first ? argv[first] : ""));
     case COMMAND_NONE:
         break;
     }

@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "config/config.h"
 #include "config/config_modes_priv.h"
+#include "config/options_priv.h"
 #include "json/tree.h"
 
 #include <errno.h>
@@ -27,6 +28,13 @@ static bool is_pooling(const char *backend)
 {
     return strstr(backend, "embeddings") != NULL || is(backend, "vllm-pooling") ||
            is(backend, "vllm-rerank");
+}
+
+/* Backends whose API has a place for a prompt of token ids. */
+static bool takes_ids(const char *backend)
+{
+    return is(backend, "openai") || is(backend, "vllm") || is(backend, "openai-embeddings") ||
+           is(backend, "vllm-pooling");
 }
 
 static bool has_control(const char *text)
@@ -155,13 +163,15 @@ static bool check_extra_body(struct config *config, struct error *err)
     const struct js_value *tree =
         js_parse(&config->arena, sv_from(config->extra_body), "the value", &why);
     if (tree == NULL) {
-        return error_set(err, E_CONFIG, "--extra-body: '%s' is not JSON: %s", config->extra_body,
+        struct sv shown = option_json_shown(&config->arena, sv_from(config->extra_body));
+        return error_set(err, E_CONFIG, "--extra-body: '" SV_FMT "' is not JSON: %s", SV_ARG(shown),
                          why.message);
     }
     if (tree->type != JS_OBJECT) {
         return error_set(err, E_CONFIG,
-                         "--extra-body: '%s' is not a JSON object; write '{\"key\": value}'",
-                         config->extra_body);
+                         "--extra-body: '" SV_FMT
+                         "' is not a JSON object; write '{\"key\": value}'",
+                         SV_ARG(option_json_shown(&config->arena, sv_from(config->extra_body))));
     }
     return true;
 }
@@ -329,6 +339,12 @@ static bool check_dataset(struct config *config, struct error *err)
         return error_set(err, E_CONFIG,
                          "--prompt-token-ids: does not go with --dataset-name %s; only with random",
                          config->dataset_name);
+    }
+    if (config->prompt_token_ids && !takes_ids(config->backend)) {
+        return error_set(err, E_CONFIG,
+                         "--prompt-token-ids: does not go with --backend '%s', which takes text; "
+                         "openai, vllm, openai-embeddings and vllm-pooling take ids",
+                         config->backend);
     }
     bool cache = config->random_cache_hit_fraction > 0 && config->random_cache_ratio > 0;
     if (random && cache && !config->prompt_token_ids) {

@@ -108,6 +108,25 @@ static void warn_without_effect(struct config *config, const struct option_parse
     }
 }
 
+/* --plain-openai leaves out what OpenAI's own API does not know: flags that the user gave are not lost unsaid. */
+static void warn_plain_openai(struct config *config, const struct option_parser *p)
+{
+    static const char *const flags[] = {"top-k", "min-p", "repetition-penalty"};
+    struct buf names = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]) && config->plain_openai; i++) {
+        if (given(p, flags[i])) {
+            buf_add_fmt(&names, "%s--%s", count++ > 0 ? ", " : "", flags[i]);
+        }
+    }
+    if (count > 0) {
+        config_warn(config,
+                    "%s %s no effect beside --plain-openai, which sends only OpenAI's own keys",
+                    buf_cstr(&names), count > 1 ? "have" : "has");
+    }
+    buf_done(&names);
+}
+
 bool config_check_given(struct config *config, const struct option_parser *p, struct error *err)
 {
     if (config->key_file != NULL && config->cert_file == NULL) {
@@ -129,5 +148,6 @@ bool config_check_given(struct config *config, const struct option_parser *p, st
     }
     warn_other_datasets(config, p);
     warn_without_effect(config, p);
+    warn_plain_openai(config, p);
     return true;
 }

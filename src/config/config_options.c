@@ -3,7 +3,7 @@
 #include "config/config.h"
 #include "config/config_given.h"
 #include "config/config_modes_priv.h"
-#include "config/options.h"
+#include "config/options_priv.h"
 #include "config/sources.h"
 #include "json/tree.h"
 
@@ -42,6 +42,13 @@ static bool split_pair(const struct option_call *call, bool secret, struct sv *k
 {
     struct sv text = arena_copy(call->arena, sv_from(call->value));
     size_t equals = sv_find(text, '=');
+    if (equals == text.len && secret && call->nth > 1) {
+        /* Most likely the key behind an unquoted "Bearer": nothing of it is said. */
+        return error_set(err, E_USAGE,
+                         "word %zu has no '='; put quotes around a value with blanks, e.g. --%s "
+                         "'%s'",
+                         call->nth, call->row->name, call->row->example);
+    }
     if (equals == text.len) {
         size_t shown = secret ? name_shown(text) : text.len;
         return error_set(err, E_USAGE, "'%.*s%s' has no '='; write KEY=VALUE, e.g. --%s %s",
@@ -72,6 +79,21 @@ static bool is_token(struct sv text)
     return text.len > 0;
 }
 
+/* Headers that say how the request is sent, or which one it is, stay the program's. */
+static void warn_own_header(struct config *config, struct sv key)
+{
+    static const char *const own[] = {"content-length", "transfer-encoding", "connection",
+                                      "x-request-id"};
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (sv_eq_nocase(key, sv_from(own[i]))) {
+            config_warn(config,
+                        "--header: '" SV_FMT "' is left out: the program writes it itself%s",
+                        SV_ARG(key), i == 3 ? "; --request-id-prefix chooses how ids begin" : "");
+            return;
+        }
+    }
+}
+
 /* The header's value is never shown: it may be a key. */
 static bool set_header(const struct option_call *call, struct error *err)
 {
@@ -80,6 +102,12 @@ static bool set_header(const struct option_call *call, struct error *err)
     struct sv value = {0};
     if (!split_pair(call, true, &key, &value, err)) {
         return false;
+    }
+    if (!is_token(key) && call->nth > 1) {
+        return error_set(err, E_USAGE,
+                         "what stands before the '=' of word %zu cannot be a header's name; put "
+                         "quotes around a value with blanks",
+                         call->nth);
     }
     if (!is_token(key)) {
         return error_set(err, E_USAGE,
@@ -95,6 +123,7 @@ static bool set_header(const struct option_call *call, struct error *err)
                              SV_ARG(key));
         }
     }
+    warn_own_header(config, key);
     pairs_add(&config->headers, key, value, call->arena);
     return true;
 }
@@ -233,7 +262,8 @@ static bool check_json(const struct option_call *call, struct error *err)
 {
     struct error why;
     if (js_parse(call->arena, sv_from(call->value), "the value", &why) == NULL) {
-        return error_set(err, E_USAGE, "'%s' is not JSON: %s", call->value, why.message);
+        return error_set(err, E_USAGE, "'" SV_FMT "' is not JSON: %s",
+                         SV_ARG(option_json_shown(call->arena, sv_from(call->value))), why.message);
     }
     return true;
 }
@@ -337,6 +367,21 @@ static bool set_percentile_metrics(const struct option_call *call, struct error 
     return true;
 }
 
+/* Whether a percentile before has the same label, and so the same key of the result. */
+static bool is_listed(const double *list, size_t count, double value)
+{
+    char label[NUM_TEXT_MAX];
+    char other[NUM_TEXT_MAX];
+    num_format_short(label, value);
+    for (size_t i = 0; i < count; i++) {
+        num_format_short(other, list[i]);
+        if (strcmp(label, other) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool set_percentiles(const struct option_call *call, struct error *err)
 {
     struct config *config = call->target;
@@ -344,6 +389,7 @@ static bool set_percentiles(const struct option_call *call, struct error *err)
     struct sv part;
     double list[CONFIG_MAX_PERCENTILES];
     size_t count = 0;
+    bool repeated = false;
     while (sv_split(&rest, ',', &part)) {
         part = sv_trim(part);
         if (count == CONFIG_MAX_PERCENTILES) {
@@ -360,7 +406,17 @@ static bool set_percentiles(const struct option_call *call, struct error *err)
                              "'" SV_FMT "' is out of range; a percentile is from 0 to 100",
                              SV_ARG(part));
         }
+        if (is_listed(list, count, list[count])) {
+            repeated = true;
+            continue;
+        }
         count++;
+    }
+    if (repeated) {
+        config_warn(config,
+                    "--metric-percentiles: '%s' names a percentile twice; it is reported "
+                    "once",
+                    call->value);
     }
     memcpy(config->percentiles, list, count * sizeof(list[0]));
     config->percentile_count = count;

@@ -90,20 +90,60 @@ static void collect_names(struct buf *out, const struct option_parser *p)
     }
 }
 
+/* How other tools call what the table has under another name; empty for none. */
+static struct sv usual_name(const struct option_parser *p, struct sv name)
+{
+    static const struct {
+        const char *others, *name;
+    } list[] = {
+        {"n num num-requests requests request-count prompts total-requests", "num-prompts"},
+        {"c concurrency concurrent parallel max-concurrent-requests", "max-concurrency"},
+        {"u url server-url api-base api-url endpoint-url", "base-url"},
+        {"H headers", "header"},
+        {"k", "insecure"},
+        {"m model-name", "model"},
+        {"b api", "backend"},
+        {"d dataset", "dataset-name"},
+        {"p", "port"},
+        {"rps qps rate request-per-second", "request-rate"},
+        {"timeout", "request-timeout"},
+        {"warmup warmups warmup-requests warmup-request-count", "num-warmups"},
+        {"percentiles", "metric-percentiles"},
+        {"slo", "goodput"},
+        {"input-tokens prompt-tokens isl", "input-len"},
+        {"output-tokens max-tokens osl", "output-len"},
+        {"output output-file o", "result-filename"},
+        {"output-dir", "result-dir"},
+    };
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        struct sv rest = sv_from(list[i].others);
+        struct sv other;
+        while (option_next_name(&rest, &other)) {
+            if (option_names_alike(other, name) &&
+                option_find(p->rows, p->row_count, sv_from(list[i].name)) != NULL) {
+                return sv_from(list[i].name);
+            }
+        }
+    }
+    return sv_make(NULL, 0);
+}
+
 /* `name` without dashes; `dashes` as it was written. */
 bool option_fail_unknown(const struct option_parser *p, const char *dashes, struct sv name,
                          struct error *err)
 {
     struct buf names = {0};
     collect_names(&names, p);
-    struct sv near = option_near(buf_cstr(&names), name);
+    struct sv usual = usual_name(p, name);
+    struct sv near = usual.len > 0 ? usual : option_near(buf_cstr(&names), name);
     if (near.len == 0) {
         error_set(err, E_USAGE, "%s" SV_FMT ": '%s' has no such flag", dashes, SV_ARG(name),
                   p->command);
     } else if (option_names_alike(near, name)) {
         error_set(err, E_USAGE, "%s" SV_FMT ": a flag begins with two dashes: '--" SV_FMT "'",
                   dashes, SV_ARG(name), SV_ARG(near));
-    } else if (near.len > name.len && option_names_alike(sv_make(near.ptr, name.len), name)) {
+    } else if (usual.len == 0 && near.len > name.len &&
+               option_names_alike(sv_make(near.ptr, name.len), name)) {
         error_set(err, E_USAGE,
                   "%s" SV_FMT ": flags cannot be abbreviated; did you mean '--" SV_FMT "'?", dashes,
                   SV_ARG(name), SV_ARG(near));
@@ -167,7 +207,12 @@ bool option_apply(const struct option_parser *p, const struct option_row *row, s
         return true;
     }
     const struct option_call call = {
-        .row = row, .target = p->target, .arena = p->arena, .value = value};
+        .row = row,
+        .target = p->target,
+        .arena = p->arena,
+        .value = value,
+        .nth = p->traces[row - p->rows].count,
+    };
     return option_store(&call, err) || error_context(err, "--" SV_FMT, SV_ARG(name));
 }
 
@@ -312,10 +357,15 @@ static bool take_long(struct walk *w, const char *word, struct error *err)
     }
     struct option_parser *p = w->p;
     if (sv_eq(name, SV_LIT("help"))) {
-        ask_help(p, inline_value);
+        bool topic = inline_value == NULL && w->at < w->argc && w->argv[w->at][0] != '-';
+        ask_help(p, topic ? w->argv[w->at] : inline_value);
         return true;
     }
     if (sv_eq(name, SV_LIT("version"))) {
+        if (inline_value != NULL) {
+            return error_set(err, E_USAGE, "--version: takes no value, but '%s' was given",
+                             inline_value);
+        }
         p->version = true;
         return true;
     }

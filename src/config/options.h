@@ -14,7 +14,7 @@
  * negative number is a value; the last of several wins with a warning; no abbreviations; no positional words;
  * --no-NAME turns a switch off; --name.key.key value puts one member into the JSON object of an OPTION_JSON row.
  * option_give afterwards gives rows from weaker sources (a file, the environment): what was given already stays.
- * `--help`, `--help=TOPIC`, `-h` and `--version` are known to every table without a row.
+ * `--help`, `--help=TOPIC`, `--help TOPIC`, `-h` and `--version` are known to every table without a row.
  * The defaults of a target are its own business: rows not given leave their field alone.
  * Strings are copied to the arena.  Threads: one parser belongs to one thread.  Errors: struct error, code E_USAGE,
  * one sentence that names flag and value. */
@@ -82,6 +82,7 @@ struct option_call {
     void *target;
     struct arena *arena;
     const char *value;
+    size_t nth; /* of OPTION_MULTI: how many words the row has had, this one counted */
 };
 
 /* False with *err filled: without the flag's name, which the parser puts before it. */

@@ -89,6 +89,18 @@ struct sv option_json_nest(struct arena *arena, struct sv path, const char *word
     return copy;
 }
 
+struct sv option_json_shown(struct arena *arena, struct sv text)
+{
+    enum { KEY_SHOWN = 20, OTHER_SHOWN = 6 };
+    size_t limit = sv_starts(text, SV_LIT("{")) ? KEY_SHOWN : OTHER_SHOWN;
+    size_t len = 0;
+    while (len < text.len && len < limit &&
+           strchr(len < 2 ? ":=" : ":= ", text.ptr[len]) == NULL) { /* "{ key": a blank may lead */
+        len++;
+    }
+    return len == text.len ? text : arena_fmt(arena, SV_FMT "...", SV_ARG(sv_make(text.ptr, len)));
+}
+
 static void merge(struct js_writer *w, const struct js_value *a, const struct js_value *b)
 {
     if (a->type == JS_ARRAY && b->type == JS_ARRAY) {
@@ -135,8 +147,8 @@ bool option_json_merge(struct arena *arena, struct sv a, struct sv b, struct sv 
     const struct js_value *left = js_parse(arena, a, "the value", &why);
     const struct js_value *right = left != NULL ? js_parse(arena, b, "the value", &why) : NULL;
     if (left == NULL || right == NULL) {
-        return error_set(err, E_USAGE, "'" SV_FMT "' is not JSON: %s", SV_ARG(left == NULL ? a : b),
-                         why.message);
+        return error_set(err, E_USAGE, "'" SV_FMT "' is not JSON: %s",
+                         SV_ARG(option_json_shown(arena, left == NULL ? a : b)), why.message);
     }
     struct buf text = {0};
     struct js_writer w;

@@ -31,6 +31,9 @@ void option_record(const struct option_parser *p, const struct option_row *row, 
 bool option_json_merge(struct arena *arena, struct sv a, struct sv b, struct sv *out,
                        struct error *err);
 
+/* The beginning of a JSON text for a message: up to the first key, since a value may be a secret. */
+struct sv option_json_shown(struct arena *arena, struct sv text);
+
 /* {"key":{"key":value}} of "key.key" and the word after the flag, read as Python's parser reads it. */
 struct sv option_json_nest(struct arena *arena, struct sv path, const char *word);
 

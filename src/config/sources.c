@@ -5,6 +5,7 @@
 
 #include "config/options_priv.h"
 #include "config/settings_file.h"
+#include "json/tree.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,6 +39,77 @@ static bool give_switch(struct option_parser *p, const struct settings_item *ite
     return option_give(p, gift, err);
 }
 
+/* A scalar of a mapping as the command line would have it. */
+static bool item_text(const struct js_value *value, struct sv *text)
+{
+    if (value->type == JS_STRING || value->type == JS_NUMBER) {
+        *text = value->text;
+    } else if (value->type == JS_BOOL) {
+        *text = value->boolean ? SV_LIT("True") : SV_LIT("False");
+    } else {
+        *text = SV_LIT("");
+    }
+    return value->type != JS_ARRAY && value->type != JS_OBJECT;
+}
+
+/* Appends the members of `mapping` as KEY=VALUE words, NAME:MS ones for --goodput.  Values are not named in messages:
+ * they may be secret. */
+static bool add_members(struct arena *arena, const struct option_row *row,
+                        const struct js_value *mapping, struct settings_item *to, struct error *err)
+{
+    char sign = strchr(row->value, '=') != NULL ? '=' : ':';
+    for (const struct js_value *v = mapping->first; v != NULL; v = v->next) {
+        struct sv text;
+        if (!item_text(v, &text)) {
+            return error_set(err, E_USAGE, "%s: the value of '" SV_FMT "' must be one word or text",
+                             row->name, SV_ARG(v->key));
+        }
+        if (sv_find(v->key, sign) < v->key.len ||
+            (text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL)) {
+            return error_set(err, E_USAGE, "%s: '" SV_FMT "' cannot be written as " SV_FMT "%c...",
+                             row->name, SV_ARG(v->key), SV_ARG(v->key), sign);
+        }
+        to->words[to->count++] =
+            arena_fmt(arena, SV_FMT "%c" SV_FMT, SV_ARG(v->key), sign, SV_ARG(text)).ptr;
+    }
+    return true;
+}
+
+/* Mappings where the flag takes pairs, `metadata: {gpu: H100}`, become the words of the command line. */
+static bool spread_mappings(struct arena *arena, const struct option_row *row,
+                            struct settings_item *item, struct error *err)
+{
+    struct settings_item all = *item;
+    const struct js_value **trees =
+        arena_array(arena, item->count > 0 ? item->count : 1, sizeof(*trees));
+    size_t count = 0;
+    for (size_t i = 0; i < item->count; i++) {
+        struct error ignored;
+        trees[i] = item->words[i][0] == '{'
+                       ? js_parse(arena, sv_from(item->words[i]), "the value", &ignored)
+                       : NULL;
+        count += trees[i] != NULL ? trees[i]->count : 1;
+    }
+    all.words = arena_array(arena, count > 0 ? count : 1, sizeof(*all.words));
+    all.count = 0;
+    for (size_t i = 0; i < item->count; i++) {
+        if (trees[i] == NULL) {
+            all.words[all.count++] = item->words[i];
+        } else if (!add_members(arena, row, trees[i], &all, err)) {
+            return false;
+        }
+    }
+    *item = all;
+    return true;
+}
+
+/* KEY=VALUE or NAME:MS items. */
+static bool takes_pairs(const struct option_row *row)
+{
+    return (row->flags & OPTION_MULTI) != 0 && row->value != NULL &&
+           strpbrk(row->value, "=:") != NULL;
+}
+
 static bool give_item(struct option_parser *p, const struct settings_item *item, struct error *err)
 {
     const struct option_row *row = row_of(p, sv_from(item->name));
@@ -59,8 +131,15 @@ static bool give_item(struct option_parser *p, const struct settings_item *item,
                          item->name, item->words[0]);
     }
     const char *joined;
-    gift.words = item->words;
-    gift.count = item->count;
+    struct settings_item pairs = *item;
+    if (takes_pairs(row) && !spread_mappings(p->arena, row, &pairs, err)) {
+        return false;
+    }
+    if (pairs.count == 0) {
+        return true; /* an empty mapping sets nothing */
+    }
+    gift.words = pairs.words;
+    gift.count = pairs.count;
     if (item->kind == SETTING_LIST && (row->flags & OPTION_MULTI) == 0) {
         joined = join(p->arena, item);
         gift.words = &joined;

@@ -115,6 +115,14 @@ REFUSALS = [
     (["docter"], ["'docter'", "'doctor'"]),
     (["doctor", "--prot", "1"], ["--prot", "'--port'"]),
     (["--help=quux"], ["'quux'", "traffic"]),
+    (["--help", "quux"], ["'quux'", "traffic"]),
+    (["--version=x"], ["--version", "takes no value", "'x'"]),
+    (["-n", "5"], ["-n: ", "'--num-prompts'"]),
+    (["--url", "http://h"], ["--url", "'--base-url'"]),
+    (["--concurrency", "5"], ["--concurrency", "'--max-concurrency'"]),
+    (["--temperature", "0", "--base-url", "http://h:1/x?key=hidden"], ["'http://h:1/x' is a base URL"]),
+    (["--header", "Authorization=Bearer", "hidden"], ["--header: word 2 has no '='", "quotes"]),
+    (["--extra-body", '{"api_key":"hidden"'], ["--extra-body: '{\"api_key\"...' is not JSON", "column"]),
     (["help", "quux"], ["'quux'", "traffic"]),
 ]
 
@@ -138,6 +146,9 @@ WARNINGS = [
     (["--use-beam-search"], ["--use-beam-search"]),
     (["--no-stream"], ["--no-stream"]),
     (["--tokenizer-mode", "slow"], ["--tokenizer-mode", "'slow'"]),
+    (["--metric-percentiles", "50,50.0"], ["--metric-percentiles", "'50,50.0'", "once"]),
+    (["--plain-openai", "--top-k", "5", "--min-p", "0.1"], ["--top-k, --min-p have", "--plain-openai"]),
+    (["--header", "Connection=close", "X-A=b"], ["--header", "'Connection'", "itself"]),
 ]
 
 
@@ -164,6 +175,8 @@ def refusal_fault(words, parts):
         return f"stdout: {done.stdout}"
     if len(lines) != 2 or not lines[0].startswith("vllm-bench: error: ") or "--help" not in lines[1]:
         return f"not one sentence and a hint:\n{done.stderr}"
+    if "hidden" in done.stderr:
+        return f"shows a secret: {done.stderr}"
     missing = [part for part in parts if part not in lines[0]]
     return f"without {missing}: {lines[0]}" if missing else None
 
@@ -283,7 +296,8 @@ def check_help():
                         (["serve", "--help"], "--steady-state-threshold"),
                         (["bench", "serve", "-h"], "Examples:"), (["help"], "--top-p"),
                         (["help", "serve"], "--top-p"), (["help", "doctor"], "--base-url"), (["help", "sampling"], "--top-p"),
-                        (["--help=sampling"], "--top-p"), (["--help=percentile"], "--metric-"),
+                        (["--help=sampling"], "--top-p"), (["--help", "traffic"], "--request-rate"), (["--help", "serve"], "--top-p"),
+                        (["--help", "doctor"], "Looks at the way"), (["--help=percentile"], "--metric-"),
                         (["--model", "x", "--help", "--nonsense"], "usage:")]:
         done = run(words)
         check(" ".join(words) + " prints help",

@@ -166,8 +166,18 @@ static void test_secrets_of_headers_are_not_repeated_in_messages(void **state)
 {
     (void)state;
     static const char *const lines[] = {"--header|Authorization: Bearer sekret",
-                                        "--header|Authorization Bearer sekret", "--header|=sekret",
-                                        "--header|a b=sekret", "--header|X=sekret\nY"};
+                                        "--header|Authorization Bearer sekret",
+                                        "--header|=sekret",
+                                        "--header|a b=sekret",
+                                        "--header|X=sekret\nY",
+                                        "--header|Authorization=Bearer|sekret",
+                                        "--header|Authorization=Bearer|se/kret=sekret",
+                                        "--header|A=b|--header|sekret",
+                                        "--extra-body|{\"api_key\":\"sekret\"",
+                                        "--extra-body|{\"api_key\"=\"sekret\"}",
+                                        "--extra-body|{api_key sekret|--extra-body.a|1",
+                                        "--extra-body|\"key sekret\"",
+                                        "--chat-template-kwargs|{\"k\":\"sekret\""};
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct config c;
         struct error err;
@@ -175,6 +185,63 @@ static void test_secrets_of_headers_are_not_repeated_in_messages(void **state)
         assert_null(strstr(err.message, "sekret"));
         config_done(&c);
     }
+}
+
+static void test_a_word_behind_an_unquoted_header_asks_for_quotes(void **state)
+{
+    (void)state;
+    refuse("--header|Authorization=Bearer|sekret", "--header: word 2 has no '='", "put quotes");
+    refuse("--header|A=1|B=2|Authorization=Bearer|s", "--header: word 4 has no '='", "put quotes");
+    refuse("--header|A=1|x y=z", "word 2", "put quotes");
+    setenv("VLLM_BENCH_HEADER", "Authorization=Bearer\nsekret", 1);
+    refuse("", "VLLM_BENCH_HEADER: --header: word 2 has no '='", "put quotes");
+    unsetenv("VLLM_BENCH_HEADER");
+}
+
+static void test_headers_of_the_program_itself_are_named(void **state)
+{
+    (void)state;
+    struct config c;
+    accept(&c, "--temperature|0|--header|Content-Length=1|transfer-encoding=x|Connection=close|"
+               "X-Request-Id=a|X-Team=b");
+    assert_int_equal(c.warning_count, 4);
+    assert_true(warned(&c, "--header: 'Content-Length' is left out: the program writes it itself"));
+    assert_true(warned(&c, "'transfer-encoding'"));
+    assert_true(warned(&c, "'Connection'"));
+    assert_true(warned(&c, "'X-Request-Id'"));
+    config_done(&c);
+}
+
+static void test_sampling_flags_that_plain_openai_leaves_out_are_named_once(void **state)
+{
+    (void)state;
+    struct config c;
+    accept(&c, "--temperature|0|--top-p|1|--top-k|5|--min-p|0.1|--repetition-penalty|1|"
+               "--plain-openai");
+    assert_int_equal(c.warning_count, 1);
+    assert_true(warned(&c, "--top-k, --min-p, --repetition-penalty have no effect beside "
+                           "--plain-openai"));
+    config_done(&c);
+    accept(&c, "--temperature|0|--top-p|1|--plain-openai");
+    assert_int_equal(c.warning_count, 0);
+    config_done(&c);
+}
+
+static void test_token_ids_need_a_backend_that_takes_them(void **state)
+{
+    (void)state;
+    static const char *const takers[] = {"openai", "vllm", "openai-embeddings", "vllm-pooling"};
+    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
+        struct config c;
+        char line[80];
+        snprintf(line, sizeof(line), "--prompt-token-ids|--backend|%s", takers[i]);
+        accept(&c, line);
+        config_done(&c);
+    }
+    refuse("--prompt-token-ids|--backend|openai-responses", "--prompt-token-ids",
+           "'openai-responses'");
+    refuse("--prompt-token-ids|--backend|vllm-rerank", "--prompt-token-ids", "'vllm-rerank'");
+    refuse("--prompt-token-ids|--backend|openai-chat", "--prompt-token-ids", "'openai-chat'");
 }
 
 static void test_metadata_is_checked_before_the_run(void **state)
@@ -278,14 +345,22 @@ static void test_ramp_up_needs_both_ends_and_no_rate(void **state)
            "--ramp-up-strategy", "'cubic'");
 }
 
-static void test_percentiles_keep_their_order_and_repeats(void **state)
+static void test_percentiles_keep_their_order_and_are_named_once(void **state)
 {
     (void)state;
     struct config c;
     accept(&c, "--metric-percentiles|99.9, 50,50,0,100");
-    assert_int_equal(c.percentile_count, 5);
-    assert_true(c.percentiles[0] == 99.9 && c.percentiles[1] == 50.0 && c.percentiles[2] == 50.0);
-    assert_true(c.percentiles[3] == 0.0 && c.percentiles[4] == 100.0);
+    assert_int_equal(c.percentile_count, 4);
+    assert_true(c.percentiles[0] == 99.9 && c.percentiles[1] == 50.0);
+    assert_true(c.percentiles[2] == 0.0 && c.percentiles[3] == 100.0);
+    assert_true(warned(&c, "'99.9, 50,50,0,100' names a percentile twice"));
+    config_done(&c);
+    accept(&c, "--temperature|0|--metric-percentiles|50,99,50.0,5e1,99.00");
+    assert_int_equal(c.percentile_count, 2);
+    assert_int_equal(c.warning_count, 1);
+    config_done(&c);
+    accept(&c, "--metric-percentiles|50,99");
+    assert_false(warned(&c, "twice"));
     config_done(&c);
     refuse("--metric-percentiles|abc", "--metric-percentiles", "'abc'");
     refuse("--metric-percentiles|50,", "--metric-percentiles", "''");
@@ -553,13 +628,17 @@ int main(void)
         cmocka_unit_test(test_sampling_flags_need_a_generative_backend),
         cmocka_unit_test(test_headers_are_split_trimmed_kept_in_order_and_checked),
         cmocka_unit_test(test_secrets_of_headers_are_not_repeated_in_messages),
+        cmocka_unit_test(test_a_word_behind_an_unquoted_header_asks_for_quotes),
+        cmocka_unit_test(test_headers_of_the_program_itself_are_named),
+        cmocka_unit_test(test_sampling_flags_that_plain_openai_leaves_out_are_named_once),
+        cmocka_unit_test(test_token_ids_need_a_backend_that_takes_them),
         cmocka_unit_test(test_metadata_is_checked_before_the_run),
         cmocka_unit_test(test_api_key_comes_from_the_environment_unless_empty),
         cmocka_unit_test(test_extra_body_is_a_json_object),
         cmocka_unit_test(test_logprobs_are_not_negative),
         cmocka_unit_test(test_traffic_numbers_are_positive),
         cmocka_unit_test(test_ramp_up_needs_both_ends_and_no_rate),
-        cmocka_unit_test(test_percentiles_keep_their_order_and_repeats),
+        cmocka_unit_test(test_percentiles_keep_their_order_and_are_named_once),
         cmocka_unit_test(test_percentile_metrics_ignore_unknown_names_with_a_warning),
         cmocka_unit_test(test_goodput_limits_are_named_numbers),
         cmocka_unit_test(test_range_ratio_is_a_number_or_an_object),

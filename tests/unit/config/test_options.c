@@ -391,6 +391,9 @@ static void test_help_and_version_stop_the_walk(void **state)
     } cases[] = {
         {"-h --nonsense", OPTION_HELP_SHORT, NULL},
         {"--on --help --nonsense", OPTION_HELP_FULL, NULL},
+        {"--help", OPTION_HELP_FULL, NULL},
+        {"--help two", OPTION_HELP_TOPIC, "two"},
+        {"--help all", OPTION_HELP_FULL, NULL},
         {"--help=all", OPTION_HELP_FULL, NULL},
         {"--help=two", OPTION_HELP_TOPIC, "two"},
         {"--version word", OPTION_HELP_NONE, NULL},

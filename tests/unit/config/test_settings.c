@@ -320,6 +320,32 @@ static void test_several_values_of_a_stronger_source_replace_those_of_a_weaker(v
     unsetenv("VLLM_BENCH_HEADER");
 }
 
+static void test_mappings_are_pairs_where_a_flag_takes_pairs(void **state)
+{
+    (void)state;
+    struct parsed p;
+    expect(&p, with_file("header: {Authorization: Bearer x y, X-N: 5}\n"
+                         "metadata:\n  - a: b\n    c: yes\n  - d=1.5\n  - {e: '', f: ~}\n"
+                         "goodput:\n  ttft: 5\n  e2el: 1.5\n",
+                         ""));
+    const struct config *c = &p.config;
+    assert_int_equal(c->headers.count, 2);
+    assert_true(sv_eq(c->headers.items[0].key, SV_LIT("Authorization")));
+    assert_true(sv_eq(c->headers.items[0].value, SV_LIT("Bearer x y")));
+    assert_true(sv_eq(c->headers.items[1].value, SV_LIT("5")));
+    assert_int_equal(c->metadata.count, 5);
+    assert_true(sv_eq(c->metadata.items[0].value, SV_LIT("b")));
+    assert_true(sv_eq(c->metadata.items[1].value, SV_LIT("True")));
+    assert_true(sv_eq(c->metadata.items[2].key, SV_LIT("d")));
+    assert_int_equal(c->metadata.items[3].value.len, 0);
+    assert_true(c->goodput.given[METRIC_TTFT] && c->goodput.limit_ms[METRIC_TTFT] == 5);
+    assert_true(c->goodput.given[METRIC_E2EL] && c->goodput.limit_ms[METRIC_E2EL] == 1.5);
+    config_done(&p.config);
+    expect(&p, with_file("metadata: {}\n", ""));
+    assert_int_equal(p.config.metadata.count, 0);
+    config_done(&p.config);
+}
+
 static void test_switches_are_turned_off_again(void **state)
 {
     (void)state;
@@ -373,6 +399,8 @@ static void test_faults_of_a_file_name_file_line_and_flag(void **state)
         {"port: yes", "line 1: port: needs a value, but 'True' was given; quote a word"},
         {"ignore-eos: 1", "line 1: ignore-eos: takes true or false, but '1' was given"},
         {"config: x.yaml", "line 1: config: a file of settings cannot name another"},
+        {"header: {A: [sekret]}", "line 1: header: the value of 'A' must be one word or text"},
+        {"header: {a=b: sekret}", "line 1: header: 'a=b' cannot be written as a=b=..."},
         {"extra-body: {a: 1}\ngoodput: [foo:1]",
          "line 2: --goodput: 'foo' in 'foo:1' is not one of "},
     };
@@ -503,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_dotted_flags_need_a_row_with_an_object),
         cmocka_unit_test(test_command_line_beats_file_beats_environment_beats_default),
         cmocka_unit_test(test_several_values_of_a_stronger_source_replace_those_of_a_weaker),
+        cmocka_unit_test(test_mappings_are_pairs_where_a_flag_takes_pairs),
         cmocka_unit_test(test_switches_are_turned_off_again),
         cmocka_unit_test(test_a_general_flag_of_a_weaker_source_does_not_hide_a_special_one),
         cmocka_unit_test(test_faults_of_a_file_name_file_line_and_flag),
