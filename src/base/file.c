@@ -62,55 +62,97 @@ static bool write_all(int fd, struct sv content)
     return true;
 }
 
-/* Fills a new file beside the target and renames it; false with errno set, the new file gone. */
-static bool replace_file(const char *temporary, const char *path, struct sv content)
+/* Where a new file has to be renamed to; NULL for what is written in place: "/dev/stdout", pipes and the like cannot be
+ * replaced, and a link to nothing yet makes its target. */
+static char *replaced_path(const char *path)
 {
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return false;
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return NULL;
+    char *real = realpath(path, NULL); /* a link stays a link: its target is replaced */
+    if (real == NULL && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        return NULL;
+    return real != NULL ? real : mem_strdup(path);
+}
+
+static void out_failed(struct file_out *out)
+{
+    if (out->reason == 0)
+        out->reason = errno;
+}
+
+bool file_out_begin(struct file_out *out, const char *path, struct error *err)
+{
+    *out = (struct file_out){.path = path, .target = replaced_path(path)};
+    const char *opened = path;
+    if (out->target != NULL) {
+        buf_add_fmt(&out->temporary, "%s.tmp.%ld.%ld", out->target, (long)getpid(),
+                    (long)gettid());
+        opened = buf_cstr(&out->temporary);
+    }
+    out->fd = open(opened, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out->fd < 0) {
+        int reason = errno;
+        buf_done(&out->temporary);
+        free(out->target);
+        *out = (struct file_out){.fd = -1};
+        return error_sys(err, E_IO, reason, "cannot write '%s'", path);
+    }
     struct stat old;
-    bool good = stat(path, &old) != 0 || fchmod(fd, old.st_mode & 07777) == 0;
-    good = good && write_all(fd, content) && fsync(fd) == 0;
+    if (out->target != NULL && stat(out->target, &old) == 0 &&
+        fchmod(out->fd, old.st_mode & 07777) != 0)
+        out_failed(out);
+    return true;
+}
+
+void file_out_add(struct file_out *out, struct sv content)
+{
+    if (out->reason == 0 && !write_all(out->fd, content))
+        out_failed(out);
+}
+
+bool file_out_end(struct file_out *out, struct error *err)
+{
+    bool replaces = out->target != NULL;
+    if (out->reason == 0 && replaces && fsync(out->fd) != 0)
+        out_failed(out);
+    if (close(out->fd) != 0)
+        out_failed(out);
+    if (out->reason == 0 && replaces && rename(buf_cstr(&out->temporary), out->target) != 0)
+        out_failed(out);
+    if (out->reason != 0 && replaces)
+        unlink(buf_cstr(&out->temporary));
+    bool good = out->reason == 0 ||
+                error_sys(err, E_IO, out->reason, "cannot write '%s'", out->path);
+    buf_done(&out->temporary);
+    free(out->target);
+    *out = (struct file_out){.fd = -1};
+    return good;
+}
+
+bool file_write_atomic(const char *path, struct sv content, struct error *err)
+{
+    struct file_out out;
+    if (!file_out_begin(&out, path, err))
+        return false;
+    file_out_add(&out, content);
+    return file_out_end(&out, err);
+}
+
+bool file_write_new(const char *path, struct sv content, struct error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_sys(err, E_IO, errno, "cannot make '%s'", path);
+    bool good = write_all(fd, content) && fsync(fd) == 0;
     int reason = errno;
     if (close(fd) != 0 && good) {
         good = false;
         reason = errno;
     }
-    if (good && rename(temporary, path) != 0) {
-        good = false;
-        reason = errno;
-    }
     if (!good)
-        unlink(temporary);
-    errno = reason;
-    return good;
-}
-
-/* "/dev/stdout", pipes and the like cannot be replaced: they are written in place. */
-static bool write_special(const char *path, struct sv content)
-{
-    CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
-    return fd >= 0 && write_all(fd, content);
-}
-
-bool file_write_atomic(const char *path, struct sv content, struct error *err)
-{
-    struct stat info;
-    bool good;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-        good = write_special(path, content);
-    } else {
-        /* a link stays a link: its target is replaced */
-        CLEANUP(mem_free_ptr) char *real = realpath(path, NULL);
-        const char *target = real != NULL ? real : path;
-        struct buf name = {0};
-        buf_add_fmt(&name, "%s.tmp.%ld.%ld", target, (long)getpid(), (long)gettid());
-        good = replace_file(buf_cstr(&name), target, content);
-        int reason = errno;
-        buf_done(&name);
-        errno = reason;
-    }
-    return good || error_sys(err, E_IO, errno, "cannot write '%s'", path);
+        unlink(path);
+    return good || error_sys(err, E_IO, reason, "cannot write '%s'", path);
 }
 
 bool file_append_record(const char *path, struct sv content, struct error *err)
@@ -123,7 +165,7 @@ bool file_append_record(const char *path, struct sv content, struct error *err)
         locked = flock(fd, LOCK_EX);
     while (locked != 0 && errno == EINTR);
     /* file systems without locks still keep the single write together */
-    struct stat info;
+    struct stat info = {0};
     struct buf record = {0};
     bool good = fstat(fd, &info) == 0;
     if (good) {
@@ -133,7 +175,11 @@ bool file_append_record(const char *path, struct sv content, struct error *err)
         good = write_all(fd, buf_sv(&record));
     }
     int reason = errno;
+    /* half a record would spoil the whole file for its readers */
+    bool cut = good || !S_ISREG(info.st_mode) || ftruncate(fd, info.st_size) == 0;
     buf_done(&record);
+    if (!cut)
+        return error_sys(err, E_IO, reason, "'%s' ends in a part of a record; cannot append", path);
     return good || error_sys(err, E_IO, reason, "cannot append to '%s'", path);
 }
 

@@ -9,9 +9,12 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +100,100 @@ static void test_write_through_a_link_keeps_the_link(void **state)
     assert_int_equal(lstat(link, &info), 0);
     assert_true(S_ISLNK(info.st_mode));
     assert_true(file_write_atomic("/dev/null", SV_LIT("lost"), &err));
+}
+
+static void test_pieces_become_a_file_at_the_end(void **state)
+{
+    (void)state;
+    char path[256];
+    struct error err;
+    struct file_out out;
+    path_of(path, "a");
+    assert_true(file_write_atomic(path, SV_LIT("old"), &err));
+    assert_true(file_out_begin(&out, path, &err));
+    file_out_add(&out, SV_LIT("one "));
+    file_out_add(&out, SV_LIT("two"));
+    check_content(path, "old");
+    assert_true(file_out_end(&out, &err));
+    check_content(path, "one two");
+}
+
+static void test_a_link_to_nothing_yet_makes_its_target(void **state)
+{
+    (void)state;
+    char path[256], link[256];
+    struct error err;
+    struct stat info;
+    path_of(path, "b");
+    path_of(link, "empty");
+    assert_int_equal(symlink("b", link), 0);
+    assert_true(file_write_atomic(link, SV_LIT("made"), &err));
+    check_content(path, "made");
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    unlink(link);
+    unlink(path);
+}
+
+static void test_a_pipe_is_written_in_place(void **state)
+{
+    (void)state;
+    char path[256], got[16] = "";
+    struct error err;
+    struct stat info;
+    path_of(path, "b");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_NONBLOCK);
+    assert_true(fd >= 0);
+    assert_true(file_write_atomic(path, SV_LIT("through"), &err));
+    assert_int_equal(read(fd, got, sizeof(got) - 1), 7);
+    assert_string_equal(got, "through");
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    close(fd);
+    unlink(path);
+}
+
+static void test_a_new_file_never_takes_the_place_of_another(void **state)
+{
+    (void)state;
+    char path[256], link[256];
+    struct error err;
+    path_of(path, "b");
+    path_of(link, "empty");
+    assert_int_equal(symlink("b", link), 0);
+    assert_false(file_write_new(link, SV_LIT("x"), &err));
+    assert_false(file_exists(path));
+    assert_true(file_write_new(path, SV_LIT("mine"), &err));
+    assert_false(file_write_new(path, SV_LIT("other"), &err));
+    assert_int_equal(err.sys, EEXIST);
+    check_content(path, "mine");
+    unlink(link);
+    unlink(path);
+}
+
+/* A limit of 100 bytes a file stands for a full disk. */
+static void test_a_record_that_does_not_fit_is_taken_back(void **state)
+{
+    (void)state;
+    char path[256];
+    struct error err;
+    struct rlimit old, small;
+    static char record[90];
+    memset(record, 'r', sizeof(record));
+    path_of(path, "b");
+    assert_true(file_append_record(path, SV_LIT("first record"), &err));
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = (struct rlimit){.rlim_cur = 100, .rlim_max = old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    bool appended = file_append_record(path, sv_make(record, sizeof(record)), &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, handler);
+    assert_false(appended);
+    assert_int_equal(err.sys, EFBIG);
+    check_content(path, "first record");
+    unlink(path);
 }
 
 static void test_read_appends_to_the_buffer(void **state)
@@ -248,6 +345,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_then_read_gives_the_same_bytes),
         cmocka_unit_test(test_write_through_a_link_keeps_the_link),
+        cmocka_unit_test(test_pieces_become_a_file_at_the_end),
+        cmocka_unit_test(test_a_link_to_nothing_yet_makes_its_target),
+        cmocka_unit_test(test_a_pipe_is_written_in_place),
+        cmocka_unit_test(test_a_new_file_never_takes_the_place_of_another),
+        cmocka_unit_test(test_a_record_that_does_not_fit_is_taken_back),
         cmocka_unit_test(test_read_appends_to_the_buffer),
         cmocka_unit_test(test_read_takes_a_pipe_to_its_end),
         cmocka_unit_test(test_errors_name_the_path_and_keep_the_output),
