@@ -10,9 +10,9 @@
 #include "json/tree.h"
 #include "json/writer.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+enum { WRITE_STEP = 256 * 1024 };
 
 /* ---- writing ------------------------------------------------------------------------------------------------------ */
 
@@ -77,30 +77,22 @@ static void write_request(const struct workload *w, const struct request *r, uin
 bool workload_save(const struct workload *w, const uint64_t *due_ns, const char *path,
                    struct error *err)
 {
-    struct buf temporary = {0};
-    struct buf line = {0};
+    struct file_out file;
+    struct buf lines = {0};
     struct buf prompt = {0};
-    buf_add_fmt(&temporary, "%s.part", path);
-    FILE *f = fopen(buf_cstr(&temporary), "we");
-    bool ok = f != NULL;
-    for (size_t i = 0; ok && i < w->count; i++) {
+    if (!file_out_begin(&file, path, err))
+        return error_context(err, "saving the workload");
+    for (size_t i = 0; i < w->count; i++) {
         const struct request *r = &w->requests[i];
-        buf_reset(&line);
-        write_request(w, r, due_ns != NULL ? due_ns[i] : r->due_offset_ns, &prompt, &line);
-        ok = fwrite(line.ptr, 1, line.len, f) == line.len;
+        write_request(w, r, due_ns != NULL ? due_ns[i] : r->due_offset_ns, &prompt, &lines);
+        if (lines.len < WRITE_STEP && i + 1 < w->count)
+            continue;
+        file_out_add(&file, buf_sv(&lines));
+        buf_reset(&lines);
     }
-    if (f != NULL)
-        ok = fclose(f) == 0 && ok;
-    ok = ok && rename(temporary.ptr, path) == 0;
-    if (!ok) {
-        error_sys(err, E_IO, errno, "saving the workload to '%s'", path);
-        if (f != NULL)
-            remove(temporary.ptr);
-    }
-    buf_done(&temporary);
-    buf_done(&line);
+    buf_done(&lines);
     buf_done(&prompt);
-    return ok;
+    return file_out_end(&file, err) || error_context(err, "saving the workload");
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
