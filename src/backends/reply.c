@@ -7,6 +7,9 @@
 
 enum { SHORTEST_NAME = 4 };
 
+/* No request has 2^40 tokens; and of counts below, 2^24 requests add up without running over. */
+static const int64_t COUNT_LIMIT = (int64_t)1 << 40;
+
 enum reply_key {
     KEY_CHOICES,
     KEY_USAGE,
@@ -130,7 +133,8 @@ int64_t reply_count(struct js_scan *s)
         js_scan_skip(s, NULL);
         return -1;
     }
-    if (!js_scan_number(s, &text) || !num_parse_i64(text, &value) || value < 0)
+    if (!js_scan_number(s, &text) || !num_parse_i64(text, &value) || value < 0 ||
+        value >= COUNT_LIMIT)
         return -1;
     return value;
 }
@@ -143,7 +147,9 @@ static double read_double(struct js_scan *s)
         js_scan_skip(s, NULL);
         return (double)NAN;
     }
-    return js_scan_number(s, &text) && num_parse_double(text, &value) ? value : (double)NAN;
+    /* 1e999 is JSON, but no time */
+    bool known = js_scan_number(s, &text) && num_parse_double(text, &value) && isfinite(value);
+    return known ? value : (double)NAN;
 }
 
 bool reply_enter_object(struct js_scan *s)
