@@ -339,6 +339,23 @@ static void test_queue_time_runs_from_due_to_start(void **state)
     record_slab_done(&slab);
 }
 
+/* Ten requests, each of 10 tokens in 3 events within the second: 100 tokens, though 30 times 10/3 is not. */
+static void test_the_exact_peak_of_whole_tokens_is_whole(void **state)
+{
+    (void)state;
+    static const double times[3] = {0.1, 0.2, 0.3};
+    struct record_slab slab = {0};
+    struct record records[10];
+    for (size_t i = 0; i < 10; i++)
+        success(&records[i], &slab, 0.0, times, 3, 10);
+    struct summary_options options = options_for(1.0);
+    struct summary s;
+    metrics_summarize(records, 10, &options, &s);
+    assert_true(s.exact_max_output_tokens_per_s == 100.0);
+    summary_done(&s);
+    record_slab_done(&slab);
+}
+
 /* Two requests one after the other in the same second: the peers see 2 at once, in truth it is 1.  Four tokens ride in
  * every chunk: 2 chunks in the first second are 8 tokens. */
 static void test_peaks_keep_the_peers_figures_and_add_exact_ones(void **state)
@@ -525,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_goodput_limits_are_inclusive),
         cmocka_unit_test(test_no_requests_and_no_time_give_zeros),
         cmocka_unit_test(test_queue_time_runs_from_due_to_start),
+        cmocka_unit_test(test_the_exact_peak_of_whole_tokens_is_whole),
         cmocka_unit_test(test_peaks_keep_the_peers_figures_and_add_exact_ones),
         cmocka_unit_test(test_slow_twin_agrees_on_random_runs),
     };
