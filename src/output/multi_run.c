@@ -146,7 +146,9 @@ static void add_interval(const struct multi_run *m, const struct row *row, struc
     char texts[4][400] = {"-", "-", "-", "-"};
     collect(m, row->key, &s);
     if (s.has_interval) {
-        num_format_fixed(texts[0], sizeof(texts[0]), s.low, 2);
+        /* none of these figures goes below 0; the JSON keeps the interval as it is */
+        bool beyond = s.low < 0.0 && s.min >= 0.0;
+        num_format_fixed(texts[0], sizeof(texts[0]), beyond ? 0.0 : s.low, 2);
         num_format_fixed(texts[1], sizeof(texts[1]), s.high, 2);
         if (s.has_cv) {
             double half = (s.high - s.low) / 2.0 / (s.mean < 0.0 ? -s.mean : s.mean);
