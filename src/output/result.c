@@ -2,9 +2,12 @@
  * goes through fields.h, so that --metadata behaves as in Python's tool. */
 #include "output/result.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/num.h"
@@ -387,6 +390,47 @@ static bool make_parent(const char *path, struct error *err)
     return ok;
 }
 
+enum { FALLBACK_NAMES = 100 }; /* runs of one program that end in the same second */
+
+static bool save_in(const char *dir, const struct run_report *report, struct sv json,
+                    struct buf *path)
+{
+    char date[16];
+    struct error ignored;
+    report_date(report->date, date);
+    for (int i = 0; i < FALLBACK_NAMES; i++) {
+        buf_reset(path);
+        buf_add_fmt(path, "%s/vllm-bench-result-%s-%ld", dir, date, (long)getpid());
+        if (i > 0)
+            buf_add_fmt(path, "-%d", i);
+        buf_add_str(path, ".json");
+        if (file_write_new(buf_cstr(path), json, &ignored))
+            return true;
+        if (ignored.sys != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+/* What was measured cannot be measured again: a result that its own place does not take goes to the temporary folder.
+ * *err says where. */
+static void save_elsewhere(const struct run_report *report, struct sv json, struct error *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct error why = *err;
+    struct buf path = {0};
+    bool saved = (temporary != NULL && temporary[0] == '/' &&
+                  save_in(temporary, report, json, &path)) ||
+                 save_in("/tmp", report, json, &path);
+    if (saved) {
+        /* a long name is cut, so that the place is seen */
+        error_set(err, why.code, "%.600s; the result was written to '%s' instead", why.message,
+                  buf_cstr(&path));
+        err->sys = why.sys;
+    }
+    buf_done(&path);
+}
+
 bool result_save(const struct run_report *report, char **path, struct error *err)
 {
     if (path != NULL)
@@ -401,6 +445,8 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     bool ok = make_parent(file, err) &&
               (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
                                              : file_write_atomic(file, buf_sv(&json), err));
+    if (!ok)
+        save_elsewhere(report, buf_sv(&json), err);
     ok = ok && (!pytorch_wanted() || pytorch_save(report, file, buf_sv(&json), err));
     buf_done(&json);
     if (ok && path != NULL)

@@ -16,7 +16,8 @@ void result_json(const struct run_report *report, struct buf *out);
 void result_path(const struct run_report *report, struct buf *path);
 
 /* Saves when the configuration asks for it, else does nothing.  *path (may be NULL) gets the file's name on the heap,
- * NULL when nothing was saved; the caller frees it. */
+ * NULL when nothing was saved; the caller frees it.  When the file cannot be written, the result goes to
+ * "vllm-bench-result-<date>-<pid>.json" in $TMPDIR or /tmp: still an error, whose message says so. */
 bool result_save(const struct run_report *report, char **path, struct error *err);
 
 #endif

@@ -79,10 +79,43 @@ def test_appending_makes_json_lines():
 
 def test_a_folder_that_cannot_be_is_an_error_and_the_figures_are_printed_all_the_same():
     with quick() as mock, Folder() as folder:
-        result = run(*folder.custom(mock.port), "--save-result", "--result-dir", folder.prompts)
+        result = run(*folder.custom(mock.port), "--save-result", "--result-dir", folder.prompts,
+                     env={"TMPDIR": folder.path})
     same(result.status, 1, "exit status", result)
     holds(folder.prompts in result.err.splitlines()[-1], "the last line names it", result)
     holds("Successful requests:                     1 " in result.out, "figures", result)
+
+
+def test_a_result_that_its_place_does_not_take_is_kept_elsewhere():
+    with quick() as mock, Folder() as folder:
+        os.mkdir(folder("tmp"))
+        os.mkdir(folder("taken"))
+        for name in ("taken", "n" * 300):
+            result = run(*folder.custom(mock.port), "--save-result", "--result-dir", folder.path, "--result-filename",
+                         name, "--append-result", env={"TMPDIR": folder("tmp")})
+            same(result.status, 1, "exit status", result)
+            last = result.err.splitlines()[-1]
+            found = re.search(r"; the result was written to '(.*/vllm-bench-result-" + DATE + r"-\d+\.json)' instead",
+                              last)
+            holds(name[:50] in last and found, "the last line says where", result)
+            with open(found.group(1), encoding="utf-8") as f:
+                same(json.load(f)["completed"], 1, "the result is there")
+
+
+def test_links_and_pipes_stay_what_they_are():
+    with quick() as mock, Folder() as folder:
+        for flags in (["--save-result", "--result-filename", folder("link")], ["--save-workload", folder("link")]):
+            os.symlink("real", folder("link"))
+            done(run(*folder.custom(mock.port), *flags))
+            holds(os.path.islink(folder("link")) and folder.read("real").startswith("{"), "through the link")
+            os.remove(folder("link"))
+            os.remove(folder("real"))
+        os.mkfifo(folder("pipe"))
+        end = os.open(folder("pipe"), os.O_RDWR | os.O_NONBLOCK)
+        done(run(*folder.custom(mock.port), "--save-workload", folder("pipe"), "--dry-run"))
+        holds(b'"prompt"' in os.read(end, 65536), "through the pipe")
+        os.close(end)
+        same(folder.names(), ["pipe"], "no other file")
 
 
 def test_a_file_that_cannot_be_written_is_an_error_and_leaves_the_old_one():

@@ -7,12 +7,14 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "fixture.h"
+#include "output/report_priv.h"
 #include "output/result.h"
 
 static struct fixture f;
@@ -376,21 +378,54 @@ static void test_saving_makes_the_folder_and_appending_adds_lines(void **state)
     read_file(path, &text);
     assert_int_equal(text.len, 2 * out.len + 1);
     assert_int_equal(text.ptr[out.len], '\n');
+
     buf_done(&text);
-
-    /* A file where the folder should be. */
-    char blocked[80];
-    snprintf(blocked, sizeof(blocked), "%s/x", path);
-    f.config.result_dir = blocked;
-    assert_false(result_save(&f.report, NULL, &err));
-    assert_int_equal(err.code, E_IO);
-
     unlink(path);
     free(path);
     rmdir(deep);
     deep[strlen(deep) - strlen("/deep")] = '\0';
     rmdir(deep);
     assert_int_equal(rmdir(dir), 0);
+}
+
+/* The second one of the same second gets a name of its own. */
+static void test_a_result_that_cannot_be_saved_goes_to_the_temporary_folder(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/vb-result-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    const char *old = getenv("TMPDIR");
+    char *kept = old != NULL ? strdup(old) : NULL;
+    setenv("TMPDIR", dir, 1);
+    f.config.save_result = true;
+    f.config.result_dir = "/dev/null/x";
+    f.config.result_filename = "r.json";
+    char date[16];
+    report_date(f.report.date, date);
+    char names[2][100];
+    for (int i = 0; i < 2; i++) {
+        struct error err;
+        assert_false(result_save(&f.report, NULL, &err));
+        assert_int_equal(err.code, E_IO);
+        snprintf(names[i], sizeof(names[i]), "%s/vllm-bench-result-%s-%ld%s.json", dir, date,
+                 (long)getpid(), i == 0 ? "" : "-1");
+        char told[256];
+        snprintf(told, sizeof(told), "; the result was written to '%s' instead", names[i]);
+        assert_non_null(strstr(err.message, "'/dev/null"));
+        assert_non_null(strstr(err.message, told));
+        struct buf text = {0};
+        read_file(names[i], &text);
+        assert_string_equal(buf_cstr(&text), json());
+        buf_done(&text);
+    }
+    unlink(names[0]);
+    unlink(names[1]);
+    assert_int_equal(rmdir(dir), 0);
+    if (kept != NULL)
+        setenv("TMPDIR", kept, 1);
+    else
+        unsetenv("TMPDIR");
+    free(kept);
 }
 
 int main(void)
@@ -415,6 +450,8 @@ int main(void)
             test_metadata_overwrites_earlier_keys_and_yields_to_later_ones, setup, teardown),
         cmocka_unit_test_setup_teardown(test_automatic_names_are_pythons, setup, teardown),
         cmocka_unit_test_setup_teardown(test_given_name_is_joined_to_the_folder, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_a_result_that_cannot_be_saved_goes_to_the_temporary_folder, setup, teardown),
         cmocka_unit_test_setup_teardown(test_saving_makes_the_folder_and_appending_adds_lines,
                                         setup, teardown),
     };
