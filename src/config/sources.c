@@ -1,6 +1,7 @@
 /* Settings out of the file of --config and out of the environment, given to the option table as though they were words
  * of the command line, but weaker.  Python's reading of the file: true is a switch, false is none, a list is several
- * words, a mapping is JSON, anything else is its text. */
+ * words, a mapping is JSON (and here the KEY=VALUE words of a flag that takes
+ * such), anything else is its text. */
 #include "config/sources.h"
 
 #include "config/options_priv.h"
