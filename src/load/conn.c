@@ -239,7 +239,7 @@ static void end_request(struct worker *w, struct conn *c, uint64_t when_ns)
     r->done = true;
     r->end_ns = when_ns > r->start_ns ? when_ns : r->start_ns;
     counter_add(&w->counters->done, 1);
-    if (r->failure != FAILURE_NONE)
+    if (!record_ok(r) && !record_unfinished(r))
         counter_add(&w->counters->failed, 1);
     c->record = NULL;
     w->busy--;

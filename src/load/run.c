@@ -299,9 +299,23 @@ static void trim_records(const struct load *load, struct load_result *result)
         result->count--;
 }
 
-static void finish(struct load *load, struct load_result *result)
+/* The last answer.  What was cut off ended at no time of its own: nothing of it is counted, so the grace that it was
+ * given is no part of the run; the time in which requests were sent is. */
+static uint64_t last_end_ns(const struct load *load, const struct load_result *result)
 {
     uint64_t end = result->start_ns;
+    for (size_t i = 0; i < result->count; i++) {
+        const struct record *r = &result->records[i];
+        uint64_t r_end = record_unfinished(r) ? result->start_ns + load->shared.plan->send_for_ns
+                         : r->done            ? r->end_ns
+                                              : 0;
+        end = r_end > end ? r_end : end;
+    }
+    return end;
+}
+
+static void finish(struct load *load, struct load_result *result)
+{
     result->slab_count = load->shared.workers;
     result->slabs = mem_array(result->slab_count, sizeof(*result->slabs));
     for (unsigned i = 0; i < load->started; i++)
@@ -312,11 +326,7 @@ static void finish(struct load *load, struct load_result *result)
         result->slabs[i] = w->slab;
     }
     trim_records(load, result);
-    for (size_t i = 0; i < result->count; i++) {
-        if (result->records[i].done && result->records[i].end_ns > end)
-            end = result->records[i].end_ns;
-    }
-    result->duration_ns = end - result->start_ns;
+    result->duration_ns = last_end_ns(load, result) - result->start_ns;
     result->interrupted = atomic_load(&load->shared.stop) != STOP_NOT;
     result->client.address = load->shared.plan->target->address_text;
     result->client.paced = load->shared.plan->due_ns != NULL && load->shared.plan->feed == NULL;

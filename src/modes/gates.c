@@ -38,18 +38,23 @@ static void check_failures(const struct config *config, const struct js_value *r
     const struct config_max_failures *gate = &config->max_failures;
     double failed = 0.0;
     double completed = 0.0;
+    double unfinished = 0.0;
     if (!gate->given)
         return;
     js_as_double(js_get(result, "failed"), &failed);
     js_as_double(js_get(result, "completed"), &completed);
-    double sent = failed + completed;
+    js_as_double(js_get(result, "unfinished"), &unfinished); /* only there with --duration */
+    double sent = failed + completed + unfinished;
+    double bad = failed + unfinished;
     char limit[NUM_TEXT_MAX];
     num_format_short(limit, gate->limit);
-    if (gate->percent ? failed * 100.0 <= gate->limit * sent : failed <= gate->limit)
+    if (gate->percent ? bad * 100.0 <= gate->limit * sent : bad <= gate->limit)
         return;
     struct buf text = {0};
     buf_add_fmt(&text, "--max-failures %s%s: %.0f of %.0f requests failed", limit,
                 gate->percent ? "%" : "", failed, sent);
+    if (unfinished > 0.0)
+        buf_add_fmt(&text, ", %.0f were unfinished", unfinished);
     complain(out, buf_cstr(&text));
     buf_done(&text);
 }

@@ -404,7 +404,9 @@ static bool run_load(struct run *r, struct error *err)
                                      .elapsed_s = (double)r->load.duration_ns / 1e9};
     for (size_t i = 0; i < r->load.count; i++) {
         last.done += r->load.records[i].done;
-        last.failed += r->load.records[i].done && !record_ok(&r->load.records[i]);
+        const struct record *record = &r->load.records[i];
+        last.failed += record->done && !record_ok(record) && !record_unfinished(record);
+        last.unfinished += record_unfinished(record);
         last.tokens += r->load.records[i].events;
     }
     progress_end(&r->progress, &last, clock_mono_ns());
@@ -509,6 +511,10 @@ bool run_judge(const struct run *r, struct error *err)
         return error_set(err, E_INTERRUPTED,
                          "interrupted: %llu of %zu requests were sent, and the figures cover those",
                          (unsigned long long)r->summary.sent, r->load.count);
+    if (r->summary.completed == 0 && r->summary.unfinished > 0)
+        return error_set(err, E_RESULT, "no request completed (%llu failed, %llu unfinished)",
+                         (unsigned long long)r->summary.failed,
+                         (unsigned long long)r->summary.unfinished);
     if (r->summary.completed == 0)
         return error_set(err, E_RESULT, "no request completed (%llu failed)",
                          (unsigned long long)r->summary.failed);

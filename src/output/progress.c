@@ -50,6 +50,11 @@ size_t progress_format(char *out, size_t cap, const struct progress_snapshot *s)
                      (double)s->done / seconds, (unsigned long long)s->in_flight,
                      (unsigned long long)s->failed);
     size_t used = n > 0 && (size_t)n < cap ? (size_t)n : 0;
+    if (s->unfinished > 0) {
+        n = snprintf(out + used, cap - used, ", %llu unfinished",
+                     (unsigned long long)s->unfinished);
+        used += n > 0 && (size_t)n < cap - used ? (size_t)n : 0;
+    }
     if (s->tokens > 0)
         n = snprintf(out + used, cap - used, ", %.0f tok/s, ETA %s", (double)s->tokens / seconds,
                      eta);
