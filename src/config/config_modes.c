@@ -231,6 +231,10 @@ static bool check_multi_turn(struct config *config, struct error *err)
                     config->num_runs > 1 ? "--num-runs" : "--sweep-request-rate");
     if (config->num_warmups > 0)
         config_warn(config, "--multi-turn: --num-warmups is ignored");
+    if (config->goodput.any)
+        config_warn(config, "--multi-turn: --goodput has no effect");
+    if (config->save_detailed)
+        config_warn(config, "--multi-turn: --save-detailed has no effect");
     return true;
 }
 

@@ -252,6 +252,7 @@ const char *verdict_name(enum verdict v)
         [VERDICT_CLEAN] = "clean",
         [VERDICT_SUSPECT] = "suspect",
         [VERDICT_INVALID] = "invalid",
+        [VERDICT_NONE] = "none",
     };
-    return v <= VERDICT_INVALID ? names[v] : "unknown";
+    return v <= VERDICT_NONE ? names[v] : "unknown";
 }

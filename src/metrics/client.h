@@ -40,7 +40,8 @@ struct client_stats {
 void client_stats_merge(struct client_stats *into, const struct client_stats *from);
 enum stamp_source client_stamp_source(const struct client_stats *c);
 
-enum verdict { VERDICT_CLEAN, VERDICT_SUSPECT, VERDICT_INVALID };
+/* VERDICT_NONE: nothing was sent, so there is nothing to judge; client_verdict does not give it. */
+enum verdict { VERDICT_CLEAN, VERDICT_SUSPECT, VERDICT_INVALID, VERDICT_NONE };
 
 /* Judges a run.  `rule` gets the sentence of the worst rule that fired, cut to rule_cap - 1 bytes (320 always do), or
  * "none" when clean.  A mean of 0 means unknown.  The rules; shares of a latency count from 1 ms up:

@@ -124,13 +124,15 @@ static void count_conversations(const struct talk *t, struct multi_turn_report *
     for (size_t i = 0; i < t->data.count; i++) {
         const struct driver_state *state = &t->driver.states[i];
         m->completed += state->finished;
+        m->not_started += state->attempted == 0;
         turns += (double)state->attempted;
         if (state->end_ns > t->driver.start_ns)
             ms += (double)(state->end_ns - t->driver.start_ns) / 1e6;
     }
     m->conversations = t->data.count;
-    m->avg_turns = turns / (double)t->data.count;
-    m->avg_duration_ms = ms / (double)t->data.count;
+    size_t started = t->data.count - m->not_started;
+    m->avg_turns = started > 0 ? turns / (double)started : 0.0;
+    m->avg_duration_ms = started > 0 ? ms / (double)started : 0.0;
 }
 
 static bool show(struct points *p, struct point *point, const struct multi_turn_report *m,

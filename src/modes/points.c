@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -200,12 +201,15 @@ bool points_write(struct points *p, struct point *point, const struct run_report
     size_t slash = path.len;
     while (slash > 0 && path.ptr[slash - 1] != '/')
         slash--;
+    const char *folder = arena_copy(&p->arena, sv_make(path.ptr, slash)).ptr;
+    bool ok = slash <= 1 || file_make_dirs(folder, err);
+    bool claimed = ok && result_claim(config, &path);
     const char *file = arena_copy(&p->arena, buf_sv(&path)).ptr;
-    const char *folder = arena_copy(&p->arena, sv_make(file, slash)).ptr;
     buf_done(&path);
-    bool ok = (slash <= 1 || file_make_dirs(folder, err)) &&
-              (config->append_result ? file_append_record(file, json, err)
+    ok = ok && (config->append_result ? file_append_record(file, json, err)
                                      : file_write_atomic(file, json, err));
+    if (claimed && !ok)
+        unlink(file);
     point->path = ok ? file : NULL;
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "output/extra.h"
 #include "output/fields.h"
 #include "output/report_priv.h"
+#include "output/result.h"
 #include "output/table.h"
 
 enum { WIDTH = 60, LABEL = 45 };
@@ -122,6 +123,8 @@ void multi_turn_text(const struct multi_turn_report *m, struct buf *out)
     snprintf(text, sizeof(text), "%llu/%llu", (unsigned long long)m->completed,
              (unsigned long long)m->conversations);
     head_row(out, "Conversations completed/total:", text);
+    if (m->not_started > 0)
+        head_uint(out, "Conversations not started:", m->not_started);
     head_uint(out, "Turns per conversation (configured):", mt->num_turns);
     head_fixed(out, "Avg turns completed:", m->avg_turns, 1);
     head_fixed(out, "Avg conversation duration (ms):", m->avg_duration_ms, 0);
@@ -294,7 +297,7 @@ void multi_turn_json(const struct multi_turn_report *m, struct buf *out)
     put_settings(&f, m);
     fields_double(&f, "duration", s->duration_s);
     fields_uint(&f, "conversations_completed", m->completed);
-    fields_uint(&f, "conversations_failed", m->conversations - m->completed);
+    fields_uint(&f, "conversations_failed", m->conversations - m->completed - m->not_started);
     fields_double(&f, "avg_turns_completed", m->avg_turns);
     fields_double(&f, "avg_conversation_duration_ms", m->avg_duration_ms);
     fields_uint(&f, "completed", s->completed);
@@ -316,7 +319,9 @@ void multi_turn_json(const struct multi_turn_report *m, struct buf *out)
         js_end_array(&f.w);
     }
     fields_uint(&f, "num_requests_sent", s->sent);
+    fields_uint(&f, "conversations_not_started", m->not_started);
     if (m->run->interrupted && fields_key(&f, "interrupted"))
         js_bool(&f.w, true);
+    result_client(&f, m->run);
     fields_end(&f);
 }

@@ -13,7 +13,8 @@ struct multi_turn_report {
     size_t turn_count;
     uint64_t conversations;
     uint64_t completed; /* all of their turns succeeded */
-    double avg_turns;   /* attempted */
+    uint64_t not_started; /* the run was interrupted before; not among the failed */
+    double avg_turns;     /* attempted, by those that were started */
     double avg_duration_ms;
     uint64_t concurrency;
     bool no_history;

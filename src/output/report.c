@@ -3,6 +3,7 @@
 #include "output/report_priv.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "config/secrets.h"
 
@@ -20,6 +21,10 @@ bool report_has_probes(const struct run_report *report)
 
 enum verdict report_verdict(const struct run_report *report, char *rule, size_t rule_cap)
 {
+    if (report->summary->sent == 0 && report->client->reads == 0) {
+        snprintf(rule, rule_cap, "no data: nothing was sent");
+        return VERDICT_NONE;
+    }
     /* What a pooling request waits for is its whole reply. */
     const struct series_stats *series = report->summary->series;
     struct client_latencies means = {

@@ -3,6 +3,7 @@
 #include "output/result.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,7 +267,7 @@ static void write_verdict(struct js_writer *w, const struct run_report *report)
     js_cstring(w, verdict == VERDICT_CLEAN ? "none" : rule);
 }
 
-static void put_client(struct fields *f, const struct run_report *report)
+void result_client(struct fields *f, const struct run_report *report)
 {
     const struct summary *s = report->summary;
     struct js_writer *w = &f->w;
@@ -290,7 +291,7 @@ static void put_client(struct fields *f, const struct run_report *report)
         member_uint(w, "fallback", s->output_from_fallback);
         js_end_object(w);
     }
-    if (report->config->save_detailed)
+    if (report->config->save_detailed && !report->config->multi_turn.on)
         detail_client(w, report);
     js_end_object(w);
 }
@@ -332,7 +333,7 @@ void result_json(const struct run_report *report, struct buf *out)
     extra_tokens(&f, report);
     if (report->interrupted && fields_key(&f, "interrupted"))
         js_bool(&f.w, true);
-    put_client(&f, report);
+    result_client(&f, report);
     fields_end(&f);
 }
 
@@ -390,6 +391,26 @@ static bool make_parent(const char *path, struct error *err)
     return ok;
 }
 
+bool result_claim(const struct config *config, struct buf *path)
+{
+    bool given = config->result_filename != NULL && config->result_filename[0] != '\0';
+    size_t stem = path->len - (sizeof(".json") - 1);
+    if (given || config->append_result)
+        return false;
+    for (unsigned n = 2;; n++) {
+        /* Two runs that end at once must not find the same name free. */
+        int fd = open(buf_cstr(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+            return true;
+        }
+        if (errno != EEXIST)
+            return false; /* writing the result will say why */
+        path->len = stem;
+        buf_add_fmt(path, "-%u.json", n);
+    }
+}
+
 enum { FALLBACK_NAMES = 100 }; /* runs of one program that end in the same second */
 
 static bool save_in(const char *dir, const struct run_report *report, struct sv json,
@@ -440,13 +461,16 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     struct buf name = {0};
     struct buf json = {0};
     result_path(report, &name);
-    const char *file = buf_cstr(&name);
     result_json(report, &json);
-    bool ok = make_parent(file, err) &&
-              (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
+    bool ok = make_parent(buf_cstr(&name), err);
+    bool claimed = ok && result_claim(report->config, &name);
+    const char *file = buf_cstr(&name);
+    ok = ok && (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
                                              : file_write_atomic(file, buf_sv(&json), err));
     if (!ok)
         save_elsewhere(report, buf_sv(&json), err);
+    if (claimed && !ok)
+        unlink(file);
     ok = ok && (!pytorch_wanted() || pytorch_save(report, file, buf_sv(&json), err));
     buf_done(&json);
     if (ok && path != NULL)

@@ -12,8 +12,16 @@
 /* Appends the object, without a newline. */
 void result_json(const struct run_report *report, struct buf *out);
 
+/* Adds the `client` object, which every result ends with. */
+struct fields;
+void result_client(struct fields *f, const struct run_report *report);
+
 /* Appends the path that result_save would write: the folder, and the given or automatic file name. */
 void result_path(const struct run_report *report, struct buf *path);
+
+/* An automatic name that is taken gets -2, -3 ... before its extension; the name is taken by an empty file, which is to
+ * be replaced.  The folder must be there.  True when a file was made.  Names that were given stay as they are. */
+bool result_claim(const struct config *config, struct buf *path);
 
 /* Saves when the configuration asks for it, else does nothing.  *path (may be NULL) gets the file's name on the heap,
  * NULL when nothing was saved; the caller frees it.  When the file cannot be written, the result goes to

@@ -200,6 +200,7 @@ static void test_file_lies_beside_the_result(void **state)
     assert_false(file_exists(name));
 
     setenv(VARIABLE, "1", 1);
+    unlink(path); /* else the name is taken */
     assert_true(result_save(&f.report, NULL, &err));
     assert_true(file_read(name, &text, &err));
     records();
