@@ -381,18 +381,62 @@ def test_a_rate_goes_on_for_the_whole_time():
 def test_what_is_not_finished_after_the_grace_is_counted_apart():
     with Folder(4) as folder, Mock("--ttft", "700") as mock:
         run = run_in(folder, mock.port, "--duration", "0.9", "--grace", "0.2", "--max-concurrency", "3", "--save-result",
-                     "--result-filename", "d.json", "--max-failures", "0", n=4)
+                     "--result-filename", "d.json", "--fail-if", "failed>0", n=4)
         same(run.status, 0, "exit", run)
         r = folder.json("out", "d.json")
         same((r["completed"], r["failed"], r["unfinished"]), (3, 0, 3), "counts", run)
         same(r["client"]["failures"]["unfinished"], 3, "by kind", run)
-        near(r["duration"], 1.1, 0.1, "duration", run)
+        near(r["duration"], 0.9, 0.01, "duration: nothing came in the grace", run)
         holds("Unfinished requests:                     3" in run.out, "the line", run)
         holds("Error 0" not in run.out and "failed_requests" not in r, "no failures are listed", run)
         run = run_in(folder, mock.port, "--duration", "0.9", "--grace", "5", "--max-concurrency", "3", "--save-result",
                      "--result-filename", "d.json", n=4)
         r = folder.json("out", "d.json")
         same((r["completed"], r["unfinished"]), (6, 0), "with grace enough", run)
+
+
+def test_unfinished_requests_meet_the_gates():
+    with Folder(4) as folder, Mock("--ttft", "5000") as mock:
+        for flags, want in ((["--max-failures", "0"], "--max-failures 0: 0 of 3 requests failed, 3 were unfinished"),
+                            (["--max-failures", "99%"], "--max-failures 99%: 0 of 3 requests failed, 3 were unfinished"),
+                            (["--fail-if", "unfinished>2"], "--fail-if 'unfinished>2': it is 3")):
+            run = run_in(folder, mock.port, "--duration", "0.2", "--grace", "0.1", "--max-concurrency", "3", *flags, n=4)
+            same(run.status, 3, "exit", run)
+            holds(want in run.err, "the reason", run)
+        run = harness.run(*[f for f in folder.custom(mock.port, 4) if f != "--disable-tqdm"], *FLAGS, "--duration", "0.2",
+                          "--grace", "0.1", "--max-concurrency", "3", "--max-failures", "3", "--fail-if", "failed>0")
+        same(run.status, 1, "exit: nothing completed", run)
+        holds("no request completed (0 failed, 3 unfinished)" in run.err, "the sentence", run)
+        holds(", 0 failed, 3 unfinished" in run.err, "the progress line", run)
+
+
+def test_automatic_names_that_are_taken_get_a_number():
+    with Folder(2) as folder, Mock("--ttft", "1") as mock:
+        for _ in range(6):
+            run = run_in(folder, mock.port, "--save-result", n=2)
+            same(run.status, 0, "exit", run)
+        names = os.listdir(folder("out"))
+        same(len(names), 6, "files", names)
+        same([folder.json("out", n)["completed"] for n in names], [2] * 6, "each is a whole result")
+
+
+def test_a_run_in_which_nothing_was_sent_has_no_verdict():
+    with Folder(2) as folder, Mock() as mock:
+        process = subprocess.Popen([harness.program(), *folder.custom(mock.port, 2), *FLAGS, "--request-rate", "0.02",
+                                    "--save-result", "--result-filename", folder("n.json")], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.clean_env())
+        text = b""
+        while b"Traffic request rate" not in text:
+            line = process.stderr.readline()
+            holds(line, "the program ended early", text)
+            text += line
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=harness.PATIENCE_S)
+        same(process.returncode, 130, "exit", err.decode())
+        client = folder.json("n.json")["client"]
+        same((client["verdict"], client["verdict_rule"]), ("none", "no data: nothing was sent"), "verdict")
+        holds(b"clean" not in out and b"Verdict rule: no data: nothing was sent" in out, "text", out.decode())
 
 
 def test_a_sweep_can_be_bounded_by_time():
@@ -504,6 +548,9 @@ def test_a_conversation_holds_what_the_server_really_said():
                              "failed", "avg_turns_completed", "multi_turn_concurrency")],
              ["multi_turn", 2, 2, 0, 6, 0, 3.0, 1], "result")
         same(r["total_input_tokens"], 42, "the server's count")
+        same(r["conversations_not_started"], 0, "all were started")
+        same((list(r)[-1], sum(r["client"]["failures"].values())), ("client", 0), "the client's part")
+        holds("verdict" in r["client"] and "receive_lag_us" in r["client"], "its verdict and lags", r["client"])
         turns = r["per_turn_metrics"]
         same([(t["turn_index"], t["num_samples"], t["completed"]) for t in turns], [(0, 2, 2), (1, 2, 2), (2, 2, 2)], "turns")
         near(sum(t["request_throughput"] for t in turns), r["request_throughput"], 1e-6 * r["request_throughput"], "sum")
@@ -601,6 +648,32 @@ def test_an_interrupted_talk_is_saved():
         r = folder.json("t.json")
         same((r["interrupted"], r["conversations_completed"], r["conversations_failed"]), (True, 0, 1), "result")
         holds(r["completed"] >= 2, "turns", r)
+
+
+def test_conversations_that_never_began_have_not_failed():
+    with Folder() as folder, harness.RawServer(lambda i: [0.1, chat_answer("ok")]) as server:
+        with open(folder("talk.json"), "w", encoding="utf-8") as f:
+            said = [{"from": ("human", "gpt")[i % 2], "value": "v %d" % i} for i in range(4)]
+            json.dump([{"conversations": said} for _ in range(30)], f)
+        process = subprocess.Popen([harness.program(), "serve", "--multi-turn", "--backend", "openai-chat", "--model", "m",
+                                    "--tokenizer", TOKENIZER, "--port", str(server.port), "--dataset-name", "sharegpt",
+                                    "--dataset-path", folder("talk.json"), "--num-prompts", "30", "--save-result",
+                                    "--multi-turn-concurrency", "1", "--goodput", "ttft:100", "--save-detailed",
+                                    "--result-filename", folder("t.json")], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.clean_env())
+        until = time.time() + harness.PATIENCE_S
+        while len(server.requests) < 3 and time.time() < until:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=harness.PATIENCE_S)
+        same(process.returncode, 130, "exit", err.decode())
+        r = folder.json("t.json")
+        began = r["num_requests_sent"]  # they take turns: one turn each so far
+        same((r["conversations_failed"], r["conversations_not_started"], r["avg_turns_completed"]),
+             (began, 30 - began, 1.0), "conversations", r)
+        holds(b"Conversations not started:" in out, "the line", out.decode())
+        for flag in (b"--goodput", b"--save-detailed"):
+            holds(b"--multi-turn: " + flag + b" has no effect" in err, "the warning", err.decode())
 
 
 if __name__ == "__main__":
