@@ -208,6 +208,8 @@ bool points_write(struct points *p, struct point *point, const struct run_report
     buf_done(&path);
     ok = ok && (config->append_result ? file_append_record(file, json, err)
                                      : file_write_atomic(file, json, err));
+    if (!ok)
+        result_save_elsewhere(report->date, json, err);
     if (claimed && !ok)
         unlink(file);
     point->path = ok ? file : NULL;

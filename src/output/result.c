@@ -413,12 +413,11 @@ bool result_claim(const struct config *config, struct buf *path)
 
 enum { FALLBACK_NAMES = 100 }; /* runs of one program that end in the same second */
 
-static bool save_in(const char *dir, const struct run_report *report, struct sv json,
-                    struct buf *path)
+static bool save_in(const char *dir, time_t when, struct sv json, struct buf *path)
 {
     char date[16];
     struct error ignored;
-    report_date(report->date, date);
+    report_date(when, date);
     for (int i = 0; i < FALLBACK_NAMES; i++) {
         buf_reset(path);
         buf_add_fmt(path, "%s/vllm-bench-result-%s-%ld", dir, date, (long)getpid());
@@ -433,16 +432,15 @@ static bool save_in(const char *dir, const struct run_report *report, struct sv 
     return false;
 }
 
-/* What was measured cannot be measured again: a result that its own place does not take goes to the temporary folder.
- * *err says where. */
-static void save_elsewhere(const struct run_report *report, struct sv json, struct error *err)
+/* What was measured cannot be measured again. */
+void result_save_elsewhere(time_t date, struct sv json, struct error *err)
 {
     const char *temporary = getenv("TMPDIR");
     struct error why = *err;
     struct buf path = {0};
     bool saved = (temporary != NULL && temporary[0] == '/' &&
-                  save_in(temporary, report, json, &path)) ||
-                 save_in("/tmp", report, json, &path);
+                  save_in(temporary, date, json, &path)) ||
+                 save_in("/tmp", date, json, &path);
     if (saved) {
         /* a long name is cut, so that the place is seen */
         error_set(err, why.code, "%.600s; the result was written to '%s' instead", why.message,
@@ -468,7 +466,7 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     ok = ok && (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
                                              : file_write_atomic(file, buf_sv(&json), err));
     if (!ok)
-        save_elsewhere(report, buf_sv(&json), err);
+        result_save_elsewhere(report->date, buf_sv(&json), err);
     if (claimed && !ok)
         unlink(file);
     ok = ok && (!pytorch_wanted() || pytorch_save(report, file, buf_sv(&json), err));

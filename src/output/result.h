@@ -24,8 +24,12 @@ void result_path(const struct run_report *report, struct buf *path);
 bool result_claim(const struct config *config, struct buf *path);
 
 /* Saves when the configuration asks for it, else does nothing.  *path (may be NULL) gets the file's name on the heap,
- * NULL when nothing was saved; the caller frees it.  When the file cannot be written, the result goes to
- * "vllm-bench-result-<date>-<pid>.json" in $TMPDIR or /tmp: still an error, whose message says so. */
+ * NULL when nothing was saved; the caller frees it.  When the file cannot be written,
+ * result_save_elsewhere has done its work. */
 bool result_save(const struct run_report *report, char **path, struct error *err);
+
+/* After *err says why a result's own place did not take it: writes it to "vllm-bench-result-<date>-<pid>.json" in
+ * $TMPDIR or /tmp and adds to the message where it is. */
+void result_save_elsewhere(time_t date, struct sv json, struct error *err);
 
 #endif
