@@ -204,7 +204,7 @@ static void prepare_origins(struct bpe *bpe)
     for (uint32_t id = 0; id < bpe->limit; id++) {
         struct bpe_origin *o = &bpe->origins[id];
         *o = (struct bpe_origin){BPE_NEVER, VOCAB_NONE, VOCAB_NONE, VOCAB_NONE};
-        if (bpe->vocab->tokens[id].text.ptr == NULL)
+        if (bpe->vocab->tokens[id].text.ptr == NULL || bpe->vocab->tokens[id].added)
             continue;
         struct sv key = bpe_key(bpe, id);
         /* Words are made of byte characters only: an entry with another one never matches. */

@@ -104,6 +104,10 @@ static bool load_added_one(struct tokenizer *t, const struct js_value *item, uin
     if (normalized &&
         !normalizer_apply(&t->normalizer, token.content, &t->arena, work, &token.content, err))
         return false;
+    /* Merges are about the token as it was. */
+    if (t->late != NULL && !t->vocab.tokens[token.id].added &&
+        !sv_eq(token.content, t->vocab.tokens[token.id].text) && !late_ready(t->late, err))
+        return false;
     vocab_show_as(&t->vocab, token.id, token.content);
     added_add(normalized ? &t->added_normalized : &t->added_raw, token);
     return true;
@@ -125,7 +129,7 @@ bool load_added(struct tokenizer *t, const struct js_value *list, struct error *
 }
 
 static bool load_pipeline(struct tokenizer *t, const struct js_value *root, struct sv vocab,
-                          struct sv merges, struct error *err)
+                          struct sv merges, bool late, struct error *err)
 {
     const struct js_value *model = js_get(root, "model");
     if (model == NULL || model->type != JS_OBJECT)
@@ -133,14 +137,14 @@ static bool load_pipeline(struct tokenizer *t, const struct js_value *root, stru
     if (!normalizer_load(&t->normalizer, js_get(root, "normalizer"), &t->arena, err) ||
         !pretok_load(&t->pretok, js_get(root, "pre_tokenizer"), &t->arena, err) ||
         !decoder_load(&t->decoder, js_get(root, "decoder"), &t->arena, err) ||
-        !load_model(t, model, vocab, merges, err) ||
+        !load_model(t, model, vocab, merges, late, err) ||
         !load_added(t, js_get(root, "added_tokens"), err) ||
         !post_load(&t->post, js_get(root, "post_processor"), err))
         return false;
     return true;
 }
 
-static bool load_json(struct tokenizer *t, struct sv text, struct error *err)
+static bool load_json(struct tokenizer *t, struct sv text, bool late, struct error *err)
 {
     struct js_scan s;
     struct buf small = {0};
@@ -155,7 +159,7 @@ static bool load_json(struct tokenizer *t, struct sv text, struct error *err)
         ok = error_set(err, E_PARSE, "tokenizer.json: malformed at byte %zu", js_scan_offset(&s));
     if (ok) {
         const struct js_value *root = js_parse(&tree, buf_sv(&small), "tokenizer.json", err);
-        ok = root != NULL && load_pipeline(t, root, vocab, merges, err);
+        ok = root != NULL && load_pipeline(t, root, vocab, merges, late, err);
     }
     arena_done(&tree);
     buf_done(&small);
@@ -189,7 +193,7 @@ struct tokenizer *tokenizer_parse(const struct tokenizer_files *files, struct er
 {
     static const char *const kinds[MODEL_KIND_COUNT] = {"BPE", "Unigram", "WordPiece", "WordLevel"};
     struct tokenizer *t = tokenizer_blank();
-    bool ok = load_json(t, files->tokenizer_json, err) && load_config(t, files, err);
+    bool ok = load_json(t, files->tokenizer_json, files->late, err) && load_config(t, files, err);
     bool bytes = ok && t->model.kind == MODEL_BPE && t->model.bpe.options.bytes;
     const char *kind = bytes ? "byte-level BPE" : kinds[t->model.kind];
     return tokenizer_ready(t, ok, files->name, kind, err);

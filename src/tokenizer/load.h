@@ -16,6 +16,7 @@ struct tokenizer_files {
     struct sv special_tokens_json; /* special_tokens_map.json; ptr NULL: absent */
     struct sv chat_template;       /* chat_template.jinja; ptr NULL: absent */
     bool file_only;                /* TOKENIZER_PLAIN */
+    bool late;                     /* merges wait for the first text (late.c) */
 };
 
 /* Rank files, tekken.json, SentencePiece models, vocab.json with merges.txt: tokenizer_json is the text of the file. */

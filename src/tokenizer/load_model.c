@@ -87,14 +87,20 @@ static bool merge_parts(struct js_scan *s, struct merge_reader *r, struct sv *le
     return sv_find(*right, ' ') == right->len;
 }
 
+/* When the merges come late, the added tokens are there already. */
+static uint32_t own_token(const struct vocab *v, struct sv text)
+{
+    uint32_t id = vocab_find(v, text);
+    return id != VOCAB_NONE && v->tokens[id].added ? VOCAB_NONE : id;
+}
+
 static bool load_merge(struct merge_reader *r, struct sv left, struct sv right, struct error *err)
 {
     const struct vocab *v = &r->t->vocab;
     buf_reset(&r->joined);
     buf_add(&r->joined, left);
     buf_add(&r->joined, sv_skip(right, r->prefix));
-    uint32_t ids[3] = {vocab_find(v, left), vocab_find(v, right),
-                       vocab_find(v, buf_sv(&r->joined))};
+    uint32_t ids[3] = {own_token(v, left), own_token(v, right), own_token(v, buf_sv(&r->joined))};
     if (ids[0] == VOCAB_NONE || ids[1] == VOCAB_NONE || ids[2] == VOCAB_NONE)
         return error_set(err, E_PARSE,
                          "merge %u ('" SV_FMT "' '" SV_FMT "') uses tokens that are not in the "
@@ -104,7 +110,7 @@ static bool load_merge(struct merge_reader *r, struct sv left, struct sv right, 
     return true;
 }
 
-static bool load_merges(struct tokenizer *t, struct sv raw, struct error *err)
+bool load_merges(struct tokenizer *t, struct sv raw, struct error *err)
 {
     struct js_scan s;
     struct merge_reader r = {.t = t, .prefix = t->model.bpe.options.prefix.len};
@@ -125,6 +131,8 @@ static bool load_merges(struct tokenizer *t, struct sv raw, struct error *err)
     buf_done(&r.spare[0]);
     buf_done(&r.spare[1]);
     buf_done(&r.joined);
+    if (ok)
+        bpe_finish(&t->model.bpe, NULL, 0);
     return ok;
 }
 
@@ -136,7 +144,7 @@ static uint32_t unknown_id(const struct tokenizer *t, const struct js_value *mod
 }
 
 static bool load_bpe(struct tokenizer *t, const struct js_value *model, struct sv vocab,
-                     struct sv merges, struct error *err)
+                     struct sv merges, bool late, struct error *err)
 {
     struct bpe_options o = {0};
     double dropout = 0.0;
@@ -158,10 +166,11 @@ static bool load_bpe(struct tokenizer *t, const struct js_value *model, struct s
     if (o.bytes && o.byte_fallback && !t->model.bpe.all_bytes)
         return error_set(err, E_UNSUPPORTED,
                          "a byte-level BPE model that lacks bytes and has byte_fallback");
-    if (!load_merges(t, merges, err))
-        return false;
-    bpe_finish(&t->model.bpe, NULL, 0);
-    return true;
+    if (late && merges.ptr != NULL) {
+        t->late = late_new(t, merges);
+        return true;
+    }
+    return load_merges(t, merges, err);
 }
 
 /* ---- Unigram: [["piece", score], ...] ----------------------------------------------------------------------------- */
@@ -254,7 +263,7 @@ static bool model_kind(const struct js_value *model, struct sv vocab, struct sv 
 }
 
 bool load_model(struct tokenizer *t, const struct js_value *model, struct sv vocab,
-                struct sv merges, struct error *err)
+                struct sv merges, bool late, struct error *err)
 {
     if (vocab.ptr == NULL)
         return error_set(err, E_PARSE, "the model has no vocab");
@@ -266,7 +275,7 @@ bool load_model(struct tokenizer *t, const struct js_value *model, struct sv voc
     t->vocab.byte_level = bytes || decoder_is_byte_level(&t->decoder);
     switch (t->model.kind) {
     case MODEL_BPE:
-        return load_bpe(t, model, vocab, merges, err);
+        return load_bpe(t, model, vocab, merges, late, err);
     case MODEL_UNIGRAM:
         return load_unigram(t, model, vocab, err);
     case MODEL_WORDPIECE:

@@ -86,7 +86,7 @@ static struct tokenizer *load_file(const char *path, parse_fn *parse, const char
 {
     struct file_map map = {0};
     struct sides sides = {0};
-    struct tokenizer_files files = {.name = name, .file_only = file_only};
+    struct tokenizer_files files = {.name = name, .file_only = file_only, .late = !file_only};
     struct tokenizer *t = NULL;
     struct sv folder = sv_from(path);
     while (folder.len > 0 && folder.ptr[folder.len - 1] != '/')

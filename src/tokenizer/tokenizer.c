@@ -20,6 +20,7 @@ void tokenizer_free(struct tokenizer *t)
 {
     if (t == NULL)
         return;
+    late_free(t->late);
     model_done(&t->model);
     normalizer_done(&t->normalizer);
     decoder_done(&t->decoder);
@@ -102,6 +103,8 @@ bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_specia
         return remote_encode(t->remote, text, add_special, ids, err);
     if (text.len > MAX_TEXT_BYTES)
         return error_set(err, E_LIMIT, "a text of %zu bytes is too long to tokenize", text.len);
+    if (t->late != NULL && !late_ready(t->late, err))
+        return false;
     struct scratch *scratch = scratch_take(t->pool);
     size_t before = ids->count;
     if (text.ptr == NULL)

@@ -25,6 +25,7 @@ struct tokenizer;
  * holds one, or vocab.json with merges.txt; tokenizer_config.json and the like beside it are read too.
  * add_bos_token and add_eos_token of the configuration are obeyed, as Python's library does. */
 struct tokenizer *tokenizer_load(const char *path, struct error *err);
+/* The merges of a tokenizer.json are read at the first text to encode, which then fails when they are bad. */
 /* As above, but special tokens are added as tokenizer.json alone says. */
 struct tokenizer *tokenizer_load_plain(const char *path, struct error *err);
 

@@ -18,6 +18,7 @@
 #include "tokenizer/vocab.h"
 
 struct remote; /* remote.c */
+struct late;   /* late.c */
 
 struct tokenizer {
     struct arena arena;
@@ -34,6 +35,8 @@ struct tokenizer {
     const struct sentencepiece *sentencepiece; /* decodes instead; NULL */
     struct scratch_pool *pool;                 /* changes while the rest is only read */
 
+    struct late *late; /* merges that wait for the first text; NULL: none */
+
     bool *named_special;          /* by id: bos, eos, pad ... of the configuration; NULL: none */
     struct sv chat_template;      /* Jinja source; ptr NULL: none */
     struct chat_name *chat_names; /* bos_token and the like, for the template */
@@ -46,7 +49,8 @@ struct tokenizer {
 /* load*.c: the steps of loading, for the loaders of the other formats as well. */
 struct tokenizer *tokenizer_blank(void);
 bool load_model(struct tokenizer *t, const struct js_value *model, struct sv vocab,
-                struct sv merges, struct error *err);
+                struct sv merges, bool late, struct error *err);
+bool load_merges(struct tokenizer *t, struct sv raw, struct error *err);
 bool load_added(struct tokenizer *t, const struct js_value *list, struct error *err);
 bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struct error *err);
 /* The object's text without one of its members, whose text is *value. */
@@ -55,6 +59,11 @@ bool tokenizer_json_without(struct sv text, const char *name, struct buf *out, s
 /* The last step: t, or NULL (and t freed, the message completed) when not ok. */
 struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name, const char *kind,
                                   struct error *err);
+
+/* late.c: keeps a copy of the merges' text; late_ready reads them when that has not been done. */
+struct late *late_new(struct tokenizer *t, struct sv merges);
+bool late_ready(struct late *late, struct error *err);
+void late_free(struct late *late);
 
 bool remote_encode(const struct remote *r, struct sv text, bool add_special, struct token_ids *ids,
                    struct error *err);

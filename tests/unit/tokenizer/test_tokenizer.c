@@ -311,6 +311,60 @@ static void test_unsupported_and_broken_files_are_named(void **state)
     }
 }
 
+/* The added tokens "ab" (the model's own entry), "c" and "q" must not change what the merges make. */
+static const char late_json[] =
+    "{\"model\":{\"type\":\"BPE\",\"ignore_merges\":true,"
+    "\"vocab\":{\"a\":0,\"b\":1,\"c\":2,\"ab\":3,\"abc\":4},\"merges\":[\"a b\",\"ab c\"%s]},"
+    "\"added_tokens\":[{\"id\":5,\"content\":\"q\",\"normalized\":true},"
+    "{\"id\":6,\"content\":\"Aa\",\"normalized\":true}],"
+    "\"normalizer\":{\"type\":\"Lowercase\"}}";
+
+static struct tokenizer *late_parse(bool late, const char *more, struct error *err)
+{
+    char json[sizeof(late_json) + 32];
+    snprintf(json, sizeof(json), late_json, more);
+    struct tokenizer_files files = {.name = "x", .tokenizer_json = sv_from(json), .late = late};
+    return tokenizer_parse(&files, err);
+}
+
+static void test_late_merges_make_the_same_tokens(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct error err = {0};
+        struct token_ids ids = {0};
+        struct tokenizer *t = late_parse(late != 0, "", &err);
+        assert_non_null(t);
+        assert_int_equal(tokenizer_vocab_size(t), 5);
+        assert_int_equal(tokenizer_full_size(t), 7);
+        assert_true(tokenizer_encode(t, sv_from("abcabqcab"), false, &ids, &err));
+        static const uint32_t expected[] = {4, 3, 5, 2, 3};
+        assert_int_equal(ids.count, COUNT(expected));
+        assert_memory_equal(ids.items, expected, sizeof(expected));
+        token_ids_done(&ids);
+        tokenizer_free(t);
+    }
+}
+
+static void test_late_merges_of_absent_tokens_fail_the_texts(void **state)
+{
+    struct error err = {0};
+    (void)state;
+    assert_null(late_parse(false, ",\"q c\"", &err));
+    struct tokenizer *t = late_parse(true, ",\"q c\"", &err);
+    assert_non_null(t);
+    for (int i = 0; i < 2; i++) {
+        struct token_ids ids = {0};
+        err = (struct error){0};
+        assert_false(tokenizer_encode(t, sv_from("abc"), false, &ids, &err));
+        assert_non_null(strstr(err.message, "tokenizer 'x'"));
+        assert_non_null(strstr(err.message, "merge 2"));
+        assert_int_equal(ids.count, 0);
+        token_ids_done(&ids);
+    }
+    tokenizer_free(t);
+}
+
 static void test_missing_file_is_named(void **state)
 {
     struct error err = {0};
@@ -342,6 +396,8 @@ int main(void)
         cmocka_unit_test(test_add_bos_token_of_config),
         cmocka_unit_test(test_nfc_runs_before_normalized_added_tokens),
         cmocka_unit_test(test_unsupported_and_broken_files_are_named),
+        cmocka_unit_test(test_late_merges_make_the_same_tokens),
+        cmocka_unit_test(test_late_merges_of_absent_tokens_fail_the_texts),
         cmocka_unit_test(test_missing_file_is_named),
         cmocka_unit_test(test_free_of_nothing),
     };
