@@ -86,8 +86,7 @@ bool file_out_begin(struct file_out *out, const char *path, struct error *err)
     *out = (struct file_out){.path = path, .target = replaced_path(path)};
     const char *opened = path;
     if (out->target != NULL) {
-        buf_add_fmt(&out->temporary, "%s.tmp.%ld.%ld", out->target, (long)getpid(),
-                    (long)gettid());
+        buf_add_fmt(&out->temporary, "%s.tmp.%ld.%ld", out->target, (long)getpid(), (long)gettid());
         opened = buf_cstr(&out->temporary);
     }
     out->fd = open(opened, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -122,8 +121,8 @@ bool file_out_end(struct file_out *out, struct error *err)
         out_failed(out);
     if (out->reason != 0 && replaces)
         unlink(buf_cstr(&out->temporary));
-    bool good = out->reason == 0 ||
-                error_sys(err, E_IO, out->reason, "cannot write '%s'", out->path);
+    bool good =
+        out->reason == 0 || error_sys(err, E_IO, out->reason, "cannot write '%s'", out->path);
     buf_done(&out->temporary);
     free(out->target);
     *out = (struct file_out){.fd = -1};

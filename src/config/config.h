@@ -202,8 +202,8 @@ struct config {
     unsigned client_threads;     /* 0: chosen from cores and concurrency */
     uint64_t request_timeout_ns; /* default 6 hours */
     bool mock;                   /* start the embedded mock server for this run */
-    uint64_t duration_ns;        /* --duration: requests are sent until then; 0: --num-prompts decides */
-    uint64_t grace_ns;           /* then for what is in flight */
+    uint64_t duration_ns; /* --duration: requests are sent until then; 0: --num-prompts decides */
+    uint64_t grace_ns;    /* then for what is in flight */
     uint64_t profile_batch_threshold; /* 0: profile from the start */
     uint64_t profile_duration_ns;
 
@@ -217,7 +217,7 @@ struct config {
     bool resume;
     struct config_multi_turn multi_turn;
     struct config_names compare;
-    double compare_threshold; /* share; NaN: no gate */
+    double compare_threshold;     /* share; NaN: no gate */
     const char *compare_markdown; /* file; NULL none */
     const char *compare_junit;
     struct config_max_failures max_failures;

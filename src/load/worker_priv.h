@@ -18,14 +18,14 @@ struct load_shared {
     struct record *records;
     struct buf head; /* request line and headers up to the item's own part */
     unsigned workers;
-    uint64_t start_ns;      /* written before `released` */
-    _Atomic unsigned ready; /* workers whose connections are open */
-    _Atomic bool released;  /* the clock runs */
-    _Atomic size_t next;    /* first item that nobody has claimed (limited concurrency) */
-    size_t capacity;        /* items that there is a record for */
-    bool open_ended;        /* records are made ready when their items are claimed */
+    uint64_t start_ns;        /* written before `released` */
+    _Atomic unsigned ready;   /* workers whose connections are open */
+    _Atomic bool released;    /* the clock runs */
+    _Atomic size_t next;      /* first item that nobody has claimed (limited concurrency) */
+    size_t capacity;          /* items that there is a record for */
+    bool open_ended;          /* records are made ready when their items are claimed */
     _Atomic bool out_of_time; /* the grace has passed */
-    _Atomic int stop;       /* enum stop_level */
+    _Atomic int stop;         /* enum stop_level */
     int changed_fd; /* eventfd that workers raise when they are ready and when they have finished */
 };
 

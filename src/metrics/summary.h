@@ -88,8 +88,9 @@ struct reasoning {
     double event_share;      /* of all token events of all successes, 0 to 1 */
     bool has_tokens;         /* the server reports reasoning tokens */
     uint64_t tokens;
-    double token_share;       /* of the output tokens of the requests that reported them, 0 to 1 */
-    struct series_stats ttfa; /* start to the first token of the visible answer, of all successes that have one */
+    double token_share; /* of the output tokens of the requests that reported them, 0 to 1 */
+    struct series_stats
+        ttfa; /* start to the first token of the visible answer, of all successes that have one */
 };
 
 struct summary {

@@ -207,7 +207,7 @@ bool points_write(struct points *p, struct point *point, const struct run_report
     const char *file = arena_copy(&p->arena, buf_sv(&path)).ptr;
     buf_done(&path);
     ok = ok && (config->append_result ? file_append_record(file, json, err)
-                                     : file_write_atomic(file, json, err));
+                                      : file_write_atomic(file, json, err));
     if (!ok)
         result_save_elsewhere(report->date, json, err);
     if (claimed && !ok)

@@ -3,9 +3,9 @@
 #ifndef VB_OUTPUT_DETAIL_H
 #define VB_OUTPUT_DETAIL_H
 
+#include "json/writer.h"
 #include "output/fields.h"
 #include "output/run_report.h"
-#include "json/writer.h"
 
 /* input_lens to errors: Python's place in the order, with --save-detailed only. */
 void detail_requests(struct fields *f, const struct run_report *report);

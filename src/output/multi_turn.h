@@ -12,7 +12,7 @@ struct multi_turn_report {
     const struct summary *turns;  /* by place; those without a sample are left out */
     size_t turn_count;
     uint64_t conversations;
-    uint64_t completed; /* all of their turns succeeded */
+    uint64_t completed;   /* all of their turns succeeded */
     uint64_t not_started; /* the run was interrupted before; not among the failed */
     double avg_turns;     /* attempted, by those that were started */
     double avg_duration_ms;

@@ -25,7 +25,7 @@
 #define NOTE_PROFILER_STOP    "Stopping profiler..."
 #define NOTE_PROFILER_STOPPED "Profiler stopped"
 
-#define NOTE_PROBES           "Probe request rate: %.2f req/s"
+#define NOTE_PROBES "Probe request rate: %.2f req/s"
 
 /* One line; the newline is added. */
 void note(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -18,7 +18,7 @@ struct progress_snapshot {
     uint64_t in_flight;
     uint64_t failed;
     uint64_t unfinished; /* cut off at the end; shown when there are any */
-    uint64_t tokens; /* token events so far; 0 when unknown */
+    uint64_t tokens;     /* token events so far; 0 when unknown */
     double elapsed_s;
 };
 

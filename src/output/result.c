@@ -438,9 +438,9 @@ void result_save_elsewhere(time_t date, struct sv json, struct error *err)
     const char *temporary = getenv("TMPDIR");
     struct error why = *err;
     struct buf path = {0};
-    bool saved = (temporary != NULL && temporary[0] == '/' &&
-                  save_in(temporary, date, json, &path)) ||
-                 save_in("/tmp", date, json, &path);
+    bool saved =
+        (temporary != NULL && temporary[0] == '/' && save_in(temporary, date, json, &path)) ||
+        save_in("/tmp", date, json, &path);
     if (saved) {
         /* a long name is cut, so that the place is seen */
         error_set(err, why.code, "%.600s; the result was written to '%s' instead", why.message,
@@ -464,7 +464,7 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     bool claimed = ok && result_claim(report->config, &name);
     const char *file = buf_cstr(&name);
     ok = ok && (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
-                                             : file_write_atomic(file, buf_sv(&json), err));
+                                              : file_write_atomic(file, buf_sv(&json), err));
     if (!ok)
         result_save_elsewhere(report->date, buf_sv(&json), err);
     if (claimed && !ok)

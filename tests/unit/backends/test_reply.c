@@ -240,8 +240,9 @@ static void usage_is_read_wherever_it_stands(void **state)
     check_counts("{\"usage\":{\"prompt_tokens\":-4,\"completion_tokens\":2.5}}", -1, -1, -1);
     check_counts("{\"usage\":{\"prompt_tokens\":99999999999999999999}}", -1, -1, -1);
     /* 2^40 and more are no counts of one request: sums over many would run over */
-    check_counts("{\"usage\":{\"prompt_tokens\":1099511627775,\"completion_tokens\":1099511627776}}",
-                 1099511627775, -1, -1);
+    check_counts(
+        "{\"usage\":{\"prompt_tokens\":1099511627775,\"completion_tokens\":1099511627776}}",
+        1099511627775, -1, -1);
     check_counts("{\"usage\":{\"prompt_tokens\":9223372036854775807,"
                  "\"prompt_tokens_details\":{\"cached_tokens\":9007199254740993}}}",
                  -1, -1, -1);
@@ -297,8 +298,8 @@ static void server_metrics_are_read(void **state)
     assert_true(isnan(event.server_queue_ms));
     assert_true(isnan(event.server_ttft_ms));
     backend_find("openai")->scan(
-        none,
-        SV_LIT("{\"metrics\":{\"queue_time_ms\":-1e999,\"time_to_first_token_ms\":1e999}}"), &event);
+        none, SV_LIT("{\"metrics\":{\"queue_time_ms\":-1e999,\"time_to_first_token_ms\":1e999}}"),
+        &event);
     assert_true(isnan(event.server_queue_ms));
     assert_true(isnan(event.server_ttft_ms));
     backend_find("openai")->scan(none, SV_LIT("{\"metrics\":null}"), &event);
