@@ -193,7 +193,11 @@ struct tokenizer *tokenizer_parse(const struct tokenizer_files *files, struct er
 {
     static const char *const kinds[MODEL_KIND_COUNT] = {"BPE", "Unigram", "WordPiece", "WordLevel"};
     struct tokenizer *t = tokenizer_blank();
-    bool ok = load_json(t, files->tokenizer_json, files->late, err) && load_config(t, files, err);
+    /* The post-processor of the file decides what goes around a text: add_bos_token and add_eos_token of the configuration
+     * change nothing there since transformers 5. */
+    struct tokenizer_files rest = *files;
+    rest.file_only = true;
+    bool ok = load_json(t, files->tokenizer_json, files->late, err) && load_config(t, &rest, err);
     bool bytes = ok && t->model.kind == MODEL_BPE && t->model.bpe.options.bytes;
     const char *kind = bytes ? "byte-level BPE" : kinds[t->model.kind];
     return tokenizer_ready(t, ok, files->name, kind, err);

@@ -23,7 +23,7 @@ struct tokenizer;
 
 /* `path`: a tokenizer file (tokenizer.json, a rank file of tiktoken, tekken.json, a SentencePiece model) or a folder that
  * holds one, or vocab.json with merges.txt; tokenizer_config.json and the like beside it are read too.
- * add_bos_token and add_eos_token of the configuration are obeyed, as Python's library does. */
+ * add_bos_token and add_eos_token of the configuration are obeyed for SentencePiece models, as Python's library does. */
 struct tokenizer *tokenizer_load(const char *path, struct error *err);
 /* The merges of a tokenizer.json are read at the first text to encode, which then fails when they are bad. */
 /* As above, but special tokens are added as tokenizer.json alone says. */

@@ -25,10 +25,22 @@ static void load_tokenizer(struct fixture *f)
 /* tok-mini with a post-processor that puts <|endoftext|> (8189) in front, which is also its bos_token. */
 static void load_bos_tokenizer(struct fixture *f)
 {
+    static const char post[] =
+        "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":"
+        "\"<|endoftext|>\"}},{\"Sequence\":{\"id\":\"A\"}}],\"special_tokens\":"
+        "{\"<|endoftext|>\":{\"ids\":[8189]}}},\"was\":";
     static const char config[] = "{\"bos_token\":\"<|endoftext|>\",\"eos_token\":\"<|im_end|>\","
                                  "\"pad_token\":\"<|endoftext|>\",\"add_bos_token\":true}";
+    struct buf mini = {0};
     struct buf json = {0};
-    assert_true(file_read(TEST_DATA "/tok-mini/tokenizer.json", &json, &f->err));
+    assert_true(file_read(TEST_DATA "/tok-mini/tokenizer.json", &mini, &f->err));
+    const char *key = memmem(mini.ptr, mini.len, "\"post_processor\":", 17);
+    assert_non_null(key);
+    size_t at = (size_t)(key - mini.ptr) + 17;
+    buf_add(&json, sv_make(mini.ptr, at));
+    buf_add_str(&json, post);
+    buf_add(&json, sv_skip(buf_sv(&mini), at));
+    buf_done(&mini);
     struct tokenizer_files files = {
         .name = "tok-mini-bos", .tokenizer_json = buf_sv(&json), .config_json = sv_from(config)};
     f->tokenizer = tokenizer_parse(&files, &f->err);

@@ -248,14 +248,15 @@ static void test_template_and_named_specials(void **state)
     tokenizer_free(t);
 }
 
-static void test_add_bos_token_of_config(void **state)
+/* transformers 5.20.2 and 5.24.0 give DeepSeek-V3's folder, whose configuration has the flag, no token in front. */
+static void test_add_bos_token_of_config_leaves_a_tokenizer_json_alone(void **state)
 {
     struct error err;
     (void)state;
     struct tokenizer *t = small(ADDED(5, "<s>", ",\"special\":true"), "",
                                 "{\"bos_token\":\"<s>\",\"add_bos_token\":true}", &err);
     assert_non_null(t);
-    expect_ids(t, "a", true, (const uint32_t[]){5, 0}, 2);
+    expect_ids(t, "a", true, (const uint32_t[]){0}, 1);
     tokenizer_free(t);
 }
 
@@ -393,7 +394,7 @@ int main(void)
         cmocka_unit_test(test_added_tokens_leftmost_then_longest),
         cmocka_unit_test(test_added_token_flags),
         cmocka_unit_test(test_template_and_named_specials),
-        cmocka_unit_test(test_add_bos_token_of_config),
+        cmocka_unit_test(test_add_bos_token_of_config_leaves_a_tokenizer_json_alone),
         cmocka_unit_test(test_nfc_runs_before_normalized_added_tokens),
         cmocka_unit_test(test_unsupported_and_broken_files_are_named),
         cmocka_unit_test(test_late_merges_make_the_same_tokens),
