@@ -26,6 +26,10 @@ SLOW = os.environ.get("VB_TEST_SLOW") == "1"
 PATIENCE_S = 120 if SLOW else 40
 
 
+class Late(AssertionError):
+    """A time was off: on a busy machine that may be the machine, so such a test gets three tries."""
+
+
 class Skip(Exception):
     pass
 
