@@ -130,6 +130,11 @@ bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struc
             t->named_special[id] = t->vocab.tokens[id].special;
     read_specials(t, config);
     read_specials(t, map);
+    /* What the class names by itself. */
+    struct sv class;
+    if (js_as_sv(js_get(config, "tokenizer_class"), &class) &&
+        sv_starts(class, SV_LIT("GemmaTokenizer")) && js_get(config, "mask_token") == NULL)
+        mark_special(t, SV_LIT("<mask>"));
     read_chat_template(t, js_get(config, "chat_template"));
     if (files->chat_template.ptr != NULL)
         t->chat_template = arena_copy(&t->arena, files->chat_template);

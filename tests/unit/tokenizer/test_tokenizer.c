@@ -260,6 +260,22 @@ static void test_add_bos_token_of_config_leaves_a_tokenizer_json_alone(void **st
     tokenizer_free(t);
 }
 
+/* transformers 5.24.0 with Gemma 3's folder, whose configuration names no mask_token: <mask> is in all_special_ids. */
+static void test_gemma_class_names_its_mask_token(void **state)
+{
+    struct error err;
+    (void)state;
+    for (int gemma = 0; gemma < 2; gemma++) {
+        struct tokenizer *t = small(ADDED(5, "<mask>", ""), "",
+                                    gemma != 0 ? "{\"tokenizer_class\":\"GemmaTokenizerFast\"}"
+                                               : "{\"tokenizer_class\":\"Qwen2Tokenizer\"}",
+                                    &err);
+        assert_non_null(t);
+        assert_int_equal(tokenizer_is_special(t, 5), gemma != 0);
+        tokenizer_free(t);
+    }
+}
+
 static void test_nfc_runs_before_normalized_added_tokens(void **state)
 {
     struct error err;
@@ -395,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_added_token_flags),
         cmocka_unit_test(test_template_and_named_specials),
         cmocka_unit_test(test_add_bos_token_of_config_leaves_a_tokenizer_json_alone),
+        cmocka_unit_test(test_gemma_class_names_its_mask_token),
         cmocka_unit_test(test_nfc_runs_before_normalized_added_tokens),
         cmocka_unit_test(test_unsupported_and_broken_files_are_named),
         cmocka_unit_test(test_late_merges_make_the_same_tokens),
