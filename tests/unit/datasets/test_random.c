@@ -209,11 +209,15 @@ static bool letters(void *user, const char *path, struct sv body, struct buf *re
         buf_add_str(reply, "]}");
         return true;
     }
+    struct buf copy = {0}; /* with a NUL behind it, as atoll wants */
+    buf_add(&copy, body);
+    const char *text = buf_cstr(&copy);
     buf_add_str(reply, "{\"prompt\":\"");
     for (size_t i = sv_find(body, '['); i < body.len; i++)
-        if (body.ptr[i] == '[' || body.ptr[i] == ',')
-            buf_add_char(reply, (char)('a' + atoll(body.ptr + i + 1) % 26));
+        if (text[i] == '[' || text[i] == ',')
+            buf_add_char(reply, (char)('a' + atoll(text + i + 1) % 26));
     buf_add_str(reply, "\"}");
+    buf_done(&copy);
     return true;
 }
 
