@@ -96,7 +96,7 @@ static void fill(struct texts *t, const char *encoding, const char *scanner, uin
     t->scanner = scanner_by_name(scanner);
     py_seed(&g, 99);
     for (size_t i = 0; i < PROMPTS; i++) {
-        uint32_t drawn[PROMPT_TOKENS];
+        static uint32_t drawn[PROMPT_TOKENS];
         for (size_t k = 0; k < PROMPT_TOKENS; k++)
             drawn[k] = (uint32_t)py_below(&g, ids);
         tokenizer_decode(t->tokenizer, drawn, PROMPT_TOKENS, false, &t->prompts[i], &err);

@@ -20,7 +20,8 @@ static void mark_cut(struct error *err, int wanted)
         memcpy(err->message + sizeof(err->message) - 4, "...", 4);
 }
 
-static void format_message(struct error *err, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void format_message(struct error *err,
+                                                                 const char *format, va_list args)
 {
     mark_cut(err, vsnprintf(err->message, sizeof(err->message), format, args));
 }

@@ -54,8 +54,9 @@ bool trace_time_parse(struct sv text, int64_t *ns)
     int minute = digits(text, 14, 2);
     int second = digits(text, 17, 2);
     int64_t part;
-    if (year < 1000 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
-        minute < 0 || minute > 59 || second < 0 || second > 60)
+    /* Nanoseconds in 64 bits reach from 1678 to 2261. */
+    if (year < 1678 || year > 2261 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 ||
+        hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
         return false;
     if (!is_at(text, 4, '-') || !is_at(text, 7, '-') || !is_at(text, 13, ':') ||
         !is_at(text, 16, ':') || (!is_at(text, 10, ' ') && !is_at(text, 10, 'T')) ||

@@ -21,8 +21,9 @@ const char doctor_sample[] =
     "e, na\xc3\xafve caf\xc3\xa9, \xe4\xbd\xa0\xe5\xa5\xbd\xe4\xb8\x96\xe7\x95\x8c, "
     "\xf0\x9f\x99\x82 1234567.89 == x[i] += 2;\n\n\tif (a != b) return  NULL;";
 
-static void say(struct doctor *d, const char *verdict, const char *what, const char *mend,
-                const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void say(struct doctor *d, const char *verdict,
+                                                      const char *what, const char *mend,
+                                                      const char *format, va_list args)
 {
     struct buf text = {0};
     struct buf shown = {0};

@@ -6,9 +6,11 @@ import gzip
 import json
 import socket
 
+import harness
 from harness import CLOSE, DONE, HEAD, RESET, Folder, RawServer, chunked, event, holds, kinds, main, run, same
 
 PROMPT_TOKENS = 5
+TIMEOUT_S = 5.0 if harness.SLOW else 0.5  # a sanitizer needs its time for the large answers
 
 
 class Stream:
@@ -104,7 +106,7 @@ def common_faults(api):
     yield [RESET], "closed_early", ("before any response",)
     yield api.cut(RESET), "closed_early", ("before the response was complete",)
     yield api.cut(CLOSE), "closed_early", ("before the response was complete",)
-    yield api.cut(1.5), "timeout", ("0.5",)
+    yield api.cut(3.0 * TIMEOUT_S), "timeout", ("%g" % TIMEOUT_S,)
     yield [b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000 + b"\r\n\r\n", CLOSE], "malformed_stream", ("header",)
     yield [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{\"data\":", CLOSE], "closed_early", ()
     yield [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", CLOSE], "malformed_stream", ()
@@ -177,7 +179,7 @@ def measured(name, api, script):
     with RawServer(lambda i: script[i] if i < len(script) else api.good()) as server, Folder(wanted) as folder:
         flags = flags_for(name, api, folder, server.port, wanted)
         done = run(*flags, "--custom-output-len", "4", "--backend", name, "--max-concurrency", "1",
-                   "--request-timeout", "0.5", "--save-result", "--save-detailed", "--result-dir", folder.path,
+                   "--request-timeout", str(TIMEOUT_S), "--save-result", "--save-detailed", "--result-dir", folder.path,
                    "--result-filename", "r.json")
         done.result = folder.json("r.json")
     return done

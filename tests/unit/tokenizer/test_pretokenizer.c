@@ -24,7 +24,7 @@ static struct error last;
 static const char *run(const char *json, const char *text, struct buf *out)
 {
     struct arena arena = {0};
-    struct scratch_pool pool = {0};
+    static struct scratch_pool pool; /* static: clang takes no {0} for atomic pointers */
     struct pretok_chain chain = {0};
     const struct piece_list *pieces;
     const struct js_value *value = js_parse(&arena, sv_from(json), "test", &last);
