@@ -37,8 +37,14 @@ static bool reserved(struct sv name)
            sv_eq_nocase(name, SV_LIT("x-request-id")) || sv_eq_nocase(name, SV_LIT("connection"));
 }
 
-static void add_user_headers(const struct config *config, struct config_pairs *list)
+/* The key's header, then --header items.  `bearer` holds the value and must live as long as the list. */
+static void add_user_headers(const struct config *config, struct buf *bearer,
+                             struct config_pairs *list)
 {
+    if (config->api_key != NULL) {
+        buf_add_fmt(bearer, "Bearer %s", config->api_key);
+        set_header(list, SV_LIT("Authorization"), buf_sv(bearer));
+    }
     for (size_t i = 0; i < config->headers.count; i++) {
         const struct config_pair *pair = &config->headers.items[i];
         if (!reserved(pair->key))
@@ -56,11 +62,7 @@ void server_headers(const struct server *s, const char *content_type, struct buf
     set_header(&list, SV_LIT("Content-Type"), SV_LIT("application/json"));
     set_header(&list, SV_LIT("Accept"), SV_LIT("*/*"));
     set_header(&list, SV_LIT("User-Agent"), SV_LIT("vllm-bench/" VB_VERSION));
-    if (s->config->api_key != NULL) {
-        buf_add_fmt(&bearer, "Bearer %s", s->config->api_key);
-        set_header(&list, SV_LIT("Authorization"), buf_sv(&bearer));
-    }
-    add_user_headers(s->config, &list);
+    add_user_headers(s->config, &bearer, &list);
     if (content_type != NULL)
         set_header(&list, SV_LIT("Content-Type"), sv_from(content_type));
     write_headers(&list, out);
@@ -73,11 +75,7 @@ static void call_headers(const struct config *config, struct buf *out)
 {
     struct config_pairs all = {0}, kept = {0};
     struct buf bearer = {0};
-    if (config->api_key != NULL) {
-        buf_add_fmt(&bearer, "Bearer %s", config->api_key);
-        set_header(&all, SV_LIT("Authorization"), buf_sv(&bearer));
-    }
-    add_user_headers(config, &all);
+    add_user_headers(config, &bearer, &all);
     for (size_t i = 0; i < all.count; i++) {
         struct sv name = all.items[i].key;
         if (!sv_eq_nocase(name, SV_LIT("host")) && !sv_eq_nocase(name, SV_LIT("accept")) &&
