@@ -11,11 +11,14 @@
 #include "datasets/workload.h"
 #include "tokenizer/tokenizer.h"
 
+struct hub_context;
+
 struct dataset_context {
     const struct config *config;
     const struct tokenizer *tokenizer; /* NULL with --skip-tokenizer-init or for token ids */
     struct mt19937 *py;                /* Python's `random` */
     struct mt19937 *npl;               /* numpy's legacy stream */
+    struct hub_context *hub;           /* where data sets are downloaded from; NULL: nowhere */
     /* Sentences for stderr (surplus of tokens, oversampling ...); may be NULL. */
     void (*notice)(void *user, const char *sentence);
     void *user;
