@@ -51,3 +51,15 @@ bool sv_split(struct sv *rest, char sep, struct sv *part)
         *rest = sv_skip(*rest, at + 1);
     return true;
 }
+
+const void *sv_row(struct sv name, const void *table, size_t rows, size_t row_size)
+{
+    const char *row = table;
+    for (size_t i = 0; i < rows; i++, row += row_size) {
+        const char *of_row;
+        memcpy(&of_row, row, sizeof(of_row));
+        if (sv_eq(name, sv_from(of_row)))
+            return row;
+    }
+    return NULL;
+}

@@ -58,6 +58,12 @@ bool sv_eq_nocase(struct sv a, struct sv b);
 /* Without leading and trailing blanks (space, \t, \r, \n, \v, \f). */
 struct sv sv_trim(struct sv v);
 
+/* The row of a table that has this name; NULL when there is none.  The first member of a row is its name, a
+ * `const char *`. */
+const void *sv_row(struct sv name, const void *table, size_t rows, size_t row_size);
+#define SV_ROW(name, table)                                                                        \
+    sv_row((name), (table), sizeof(table) / sizeof((table)[0]), sizeof((table)[0]))
+
 /* Position of the first `c`, or v.len. */
 size_t sv_find(struct sv v, char c);
 

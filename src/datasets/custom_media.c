@@ -2,10 +2,10 @@
  * A line of custom_image has "prompt" and "image_files", or "content": parts of the user's message, of the types text,
  * image and image_url.  A line of custom_audio has "audio", a path, and perhaps "prompt" and "output_tokens". */
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/file.h"
 #include "datasets/audio.h"
 #include "datasets/dataset_priv.h"
-#include "datasets/format/base64.h"
 #include "datasets/format/jsonl.h"
 #include "datasets/media.h"
 #include "json/tree.h"

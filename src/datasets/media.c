@@ -1,9 +1,9 @@
 /* See media.h.  Part shapes: DATASETS 7.5 and 7.6. */
 #include "datasets/media.h"
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "datasets/dataset_priv.h"
-#include "datasets/format/base64.h"
 #include "datasets/format/jpeg.h"
 #include "datasets/format/png.h"
 #include "json/writer.h"

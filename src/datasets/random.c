@@ -6,15 +6,14 @@
 #include "base/alloc.h"
 #include "datasets/dataset_priv.h"
 #include "datasets/random_source.h"
-#include "datasets/text_job.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 struct random_build {
+    struct random_plan plan; /* first: the user of random_plan_job */
     const struct dataset_context *context;
     struct workload *workload;
-    struct random_plan plan;
 };
 
 static bool cache_mode(const struct config *config)
@@ -133,37 +132,6 @@ static void build_ids(struct random_build *b)
 
 /* ---- texts -------------------------------------------------------------------------------------------------------- */
 
-static size_t text_target(void *user, size_t index)
-{
-    struct random_build *b = user;
-    return random_plan_target(&b->plan, index);
-}
-
-static void text_begin(void *user, size_t index, struct token_ids *ids)
-{
-    struct random_build *b = user;
-    random_plan_ids(&b->plan, index, ids);
-}
-
-static bool text_prepare(void *user, const struct length_target *lt, struct error *err)
-{
-    struct random_build *b = user;
-    return random_plan_prepare(&b->plan, lt, err);
-}
-
-static bool text_start(void *user, size_t index, struct length_fit *fit, bool *done,
-                       struct error *err)
-{
-    struct random_build *b = user;
-    return random_plan_start(&b->plan, index, fit, done, err);
-}
-
-static uint32_t text_pad(void *user)
-{
-    struct random_build *b = user;
-    return random_pad(&b->plan.source);
-}
-
 static void text_keep(void *user, size_t index, struct text_item *item)
 {
     struct random_build *b = user;
@@ -175,19 +143,8 @@ static void text_keep(void *user, size_t index, struct text_item *item)
 
 static bool build_texts(struct random_build *b, struct error *err)
 {
-    struct text_job job = {
-        .context = b->context,
-        .count = b->workload->count,
-        .target = text_target,
-        .begin = text_begin,
-        .prepare = text_prepare,
-        .start = text_start,
-        .pad = text_pad,
-        .keep = text_keep,
-        .user = b,
-        .stream = &b->plan.source.g,
-        .stream_size = sizeof(b->plan.source.g),
-    };
+    struct text_job job = random_plan_job(&b->plan, b->context);
+    job.keep = text_keep;
     if (!random_plan_fit_prefix(&b->plan, err) || !text_job_run(&job, err))
         return false;
     text_job_report(&job, "prompts");

@@ -2,19 +2,18 @@
  * Text as in "random".  For each request, after its text: how many items, then by turns the size of an item and its
  * pixels, all from the same stream; the images are compressed on all cores.  Pixels wait in text_item.data as
  * width, height, bytes. */
+#include "base/base64.h"
 #include "datasets/dataset_priv.h"
-#include "datasets/format/base64.h"
 #include "datasets/format/jpeg.h"
 #include "datasets/media.h"
 #include "datasets/mm_items.h"
 #include "datasets/random_source.h"
-#include "datasets/text_job.h"
 #include "json/writer.h"
 
 struct mm_build {
+    struct random_plan plan; /* first: the user of random_plan_job */
     const struct dataset_context *context;
     struct workload *workload;
-    struct random_plan plan;
     struct mm_items items;
     struct buf tmp;
 };
@@ -24,37 +23,6 @@ struct image_head {
     uint32_t width;
     uint32_t height;
 };
-
-static size_t text_target(void *user, size_t index)
-{
-    struct mm_build *b = user;
-    return random_plan_target(&b->plan, index);
-}
-
-static void text_begin(void *user, size_t index, struct token_ids *ids)
-{
-    struct mm_build *b = user;
-    random_plan_ids(&b->plan, index, ids);
-}
-
-static bool text_prepare(void *user, const struct length_target *lt, struct error *err)
-{
-    struct mm_build *b = user;
-    return random_plan_prepare(&b->plan, lt, err);
-}
-
-static bool text_start(void *user, size_t index, struct length_fit *fit, bool *done,
-                       struct error *err)
-{
-    struct mm_build *b = user;
-    return random_plan_start(&b->plan, index, fit, done, err);
-}
-
-static uint32_t text_pad(void *user)
-{
-    struct mm_build *b = user;
-    return random_pad(&b->plan.source);
-}
 
 static void items_drawn(void *user, size_t index, struct text_item *item)
 {
@@ -137,22 +105,11 @@ static bool build(struct mm_build *b, struct error *err)
                           &b->workload->arena, err))
         return false;
     dataset_requests_new(b->workload, b->plan.params.count);
-    struct text_job job = {
-        .context = b->context,
-        .count = b->workload->count,
-        .target = text_target,
-        .begin = text_begin,
-        .prepare = text_prepare,
-        .start = text_start,
-        .pad = text_pad,
-        .drawn = items_drawn,
-        .finish = text_finish,
-        .keep = text_keep,
-        .extra_bytes = pixels_of(&b->items),
-        .user = b,
-        .stream = &b->plan.source.g,
-        .stream_size = sizeof(b->plan.source.g),
-    };
+    struct text_job job = random_plan_job(&b->plan, b->context);
+    job.drawn = items_drawn;
+    job.finish = text_finish;
+    job.keep = text_keep;
+    job.extra_bytes = pixels_of(&b->items);
     if (!random_plan_fit_prefix(&b->plan, err) || !text_job_run(&job, err))
         return false;
     text_job_report(&job, "prompts");

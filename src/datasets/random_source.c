@@ -191,33 +191,60 @@ bool random_plan_fit_prefix(struct random_plan *plan, struct error *err)
     return ok;
 }
 
-void random_plan_ids(const struct random_plan *plan, size_t index, struct token_ids *ids)
+/* ---- what a text_job asks of the plan ------------------------------------------------------------------------------ */
+
+static size_t plan_target(void *user, size_t index)
 {
+    const struct random_plan *plan = user;
+    return plan->prefix_len + (size_t)plan->params.in_lens[index];
+}
+
+static void plan_begin(void *user, size_t index, struct token_ids *ids)
+{
+    const struct random_plan *plan = user;
     for (size_t i = 0; i < plan->prefix.count; i++)
         add_id(ids, plan->prefix.items[i]);
     random_run(&plan->source, random_start(&plan->source, &plan->params, index, index),
                (size_t)plan->params.in_lens[index], ids);
 }
 
-size_t random_plan_target(const struct random_plan *plan, size_t index)
+static bool plan_prepare(void *user, const struct length_target *lt, struct error *err)
 {
-    return plan->prefix_len + (size_t)plan->params.in_lens[index];
-}
-
-bool random_plan_prepare(struct random_plan *plan, const struct length_target *lt,
-                         struct error *err)
-{
+    struct random_plan *plan = user;
     plan->cache = run_cache_new(lt, &plan->source, (size_t)plan->in.high);
     return plan->cache == NULL || run_cache_set_prefix(plan->cache, &plan->prefix, err);
 }
 
-bool random_plan_start(const struct random_plan *plan, size_t index, struct length_fit *fit,
-                       bool *done, struct error *err)
+static bool plan_start(void *user, size_t index, struct length_fit *fit, bool *done,
+                       struct error *err)
 {
+    const struct random_plan *plan = user;
     *done = false;
     return plan->cache == NULL ||
            run_cache_start(plan->cache, random_start(&plan->source, &plan->params, index, index),
                            (size_t)plan->params.in_lens[index], fit, done, err);
+}
+
+static uint32_t plan_pad(void *user)
+{
+    struct random_plan *plan = user;
+    return random_pad(&plan->source);
+}
+
+struct text_job random_plan_job(struct random_plan *plan, const struct dataset_context *context)
+{
+    return (struct text_job){
+        .context = context,
+        .count = plan->params.count,
+        .target = plan_target,
+        .begin = plan_begin,
+        .prepare = plan_prepare,
+        .start = plan_start,
+        .pad = plan_pad,
+        .user = plan,
+        .stream = &plan->source.g,
+        .stream_size = sizeof(plan->source.g),
+    };
 }
 
 void random_plan_done(struct random_plan *plan)

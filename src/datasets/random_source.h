@@ -8,6 +8,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/length_target.h"
+#include "datasets/text_job.h"
 
 struct random_bounds {
     int64_t low; /* inclusive */
@@ -65,7 +66,7 @@ struct random_plan {
     struct random_bounds out;
     size_t prefix_len;
     struct token_ids prefix; /* after random_plan_fit_prefix */
-    struct run_cache *cache; /* after random_plan_prepare; NULL: none */
+    struct run_cache *cache; /* made when the job has many tokens to make; NULL: none */
 };
 
 /* Up to and including the drawn arrays.  `prefix_len`: of the shared prefix. */
@@ -74,14 +75,9 @@ bool random_plan_init(struct random_plan *plan, const struct dataset_context *co
                       struct arena *arena, struct error *err);
 /* Draws the prefix and gives it its length. */
 bool random_plan_fit_prefix(struct random_plan *plan, struct error *err);
-/* Appends prefix and run of sequence `index`. */
-void random_plan_ids(const struct random_plan *plan, size_t index, struct token_ids *ids);
-size_t random_plan_target(const struct random_plan *plan, size_t index);
-/* prepare and start of text_job.h. */
-bool random_plan_prepare(struct random_plan *plan, const struct length_target *lt,
-                         struct error *err);
-bool random_plan_start(const struct random_plan *plan, size_t index, struct length_fit *fit,
-                       bool *done, struct error *err);
+/* A job that makes the texts of the plan, as many as params.count; the caller adds `keep` and what else it needs.  Its
+ * `user` is the plan: a data set that needs more has the plan as the first member of its own struct. */
+struct text_job random_plan_job(struct random_plan *plan, const struct dataset_context *context);
 void random_plan_done(struct random_plan *plan);
 
 #endif

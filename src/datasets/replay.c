@@ -2,10 +2,10 @@
 #include "datasets/replay.h"
 
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "datasets/dataset_priv.h"
-#include "datasets/format/base64.h"
 #include "datasets/format/jsonl.h"
 #include "json/tree.h"
 #include "json/writer.h"
@@ -187,7 +187,7 @@ static bool read_file(struct workload *w, const struct jsonl *j, struct sv raw, 
     const struct js_value *tree = js_parse(&tmp, raw, "'file'", &why);
     bool ok = tree != NULL && js_as_sv(js_get(tree, "name"), &name) &&
               js_as_double(js_get(tree, "length_s"), &file->length_s) &&
-              js_as_sv(js_get(tree, "data"), &data) && base64_decode(&bytes, data);
+              js_as_sv(js_get(tree, "data"), &data) && base64_read(&bytes, data);
     file->name = arena_copy(&w->arena, name);
     file->bytes = arena_copy(&w->arena, buf_sv(&bytes));
     r->file = file;

@@ -325,14 +325,6 @@ static const struct decoder_type types[] = {
     {"BPEDecoder", bpe_load, bpe},
 };
 
-static const struct decoder_type *type_find(struct sv name)
-{
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (sv_eq(name, sv_from(types[i].name)))
-            return &types[i];
-    return NULL;
-}
-
 static struct decoder_step *step_add(struct decoder *d, const struct decoder_type *type)
 {
     MEM_GROW(d->steps, d->count, d->cap);
@@ -343,7 +335,7 @@ static struct decoder_step *step_add(struct decoder *d, const struct decoder_typ
 
 struct decoder_step *decoder_add(struct decoder *d, const char *name)
 {
-    return step_add(d, type_find(sv_from(name)));
+    return step_add(d, SV_ROW(sv_from(name), types));
 }
 
 static bool load(struct decoder *d, const struct js_value *value, struct arena *arena, int depth,
@@ -365,7 +357,7 @@ static bool load(struct decoder *d, const struct js_value *value, struct arena *
                 return false;
         return true;
     }
-    const struct decoder_type *type = type_find(name);
+    const struct decoder_type *type = SV_ROW(name, types);
     if (type == NULL)
         return error_set(err, E_UNSUPPORTED, "decoder '" SV_FMT "' is not supported", SV_ARG(name));
     struct decoder_step *step = step_add(d, type);

@@ -2,7 +2,7 @@
 #include "tokenizer/normalizer.h"
 
 #include "base/alloc.h"
-#include "tokenizer/base64.h"
+#include "base/base64.h"
 #include "tokenizer/unicode.h"
 #include "tokenizer/utf8.h"
 #include "tokenizer/vocab.h"
@@ -360,14 +360,6 @@ static const struct normalizer_type types[] = {
     {"Precompiled", precompiled_load, precompiled_apply, NULL, 0},
 };
 
-static const struct normalizer_type *type_find(struct sv name)
-{
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (sv_eq(name, sv_from(types[i].name)))
-            return &types[i];
-    return NULL;
-}
-
 static struct normalizer_step *step_add(struct normalizer *n, const struct normalizer_type *type)
 {
     MEM_GROW(n->steps, n->count, n->cap);
@@ -378,7 +370,7 @@ static struct normalizer_step *step_add(struct normalizer *n, const struct norma
 
 struct normalizer_step *normalizer_add(struct normalizer *n, const char *name)
 {
-    return step_add(n, type_find(sv_from(name)));
+    return step_add(n, SV_ROW(sv_from(name), types));
 }
 
 struct normalizer_step *normalizer_add_sentencepiece(struct normalizer *n)
@@ -403,7 +395,7 @@ static bool load(struct normalizer *n, const struct js_value *value, struct aren
                 return false;
         return true;
     }
-    const struct normalizer_type *type = type_find(name);
+    const struct normalizer_type *type = SV_ROW(name, types);
     if (type == NULL)
         return error_set(err, E_UNSUPPORTED, "normalizer '" SV_FMT "' is not supported",
                          SV_ARG(name));

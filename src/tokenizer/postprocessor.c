@@ -94,10 +94,12 @@ static bool load_nothing(struct post_processor *post, const struct js_value *val
     return true;
 }
 
-static const struct {
+struct post_type {
     const char *name;
     load_fn *load;
-} types[] = {
+};
+
+static const struct post_type types[] = {
     {"ByteLevel", load_nothing},
     {"TemplateProcessing", load_template},
     {"RobertaProcessing", load_cls_sep},
@@ -121,12 +123,11 @@ static bool load(struct post_processor *post, const struct js_value *value, int 
                 return false;
         return true;
     }
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (sv_eq(name, sv_from(types[i].name)))
-            return types[i].load(post, value, err) ||
-                   error_context(err, "post_processor %s", types[i].name);
-    return error_set(err, E_UNSUPPORTED, "post_processor '" SV_FMT "' is not supported yet",
-                     SV_ARG(name));
+    const struct post_type *type = SV_ROW(name, types);
+    if (type == NULL)
+        return error_set(err, E_UNSUPPORTED, "post_processor '" SV_FMT "' is not supported yet",
+                         SV_ARG(name));
+    return type->load(post, value, err) || error_context(err, "post_processor %s", type->name);
 }
 
 bool post_load(struct post_processor *post, const struct js_value *value, struct error *err)

@@ -2,9 +2,9 @@
  * rank, the lowest first.  The pattern stands in the Python source beside the file and is read as text, never run.
  * tekken.json (Mistral) holds the same things as JSON. */
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/num.h"
 #include "json/scan.h"
-#include "tokenizer/base64.h"
 #include "tokenizer/load.h"
 #include "tokenizer/python_pattern.h"
 #include "tokenizer/tokenizer_priv.h"

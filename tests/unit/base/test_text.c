@@ -1,4 +1,4 @@
-/* Tests of the small parts of src/base: sv, buf, arena, error, alloc. */
+/* Tests of the small parts of src/base: sv, buf, base64, arena, error, alloc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -159,6 +160,54 @@ static void test_clock_never_goes_back(void **state)
     assert_true(clock_process_cpu_ns() >= thread_ns);
 }
 
+static void test_rows_are_found_by_name(void **state)
+{
+    static const struct {
+        const char *name;
+        char value;
+    } rows[] = {{"one", 1}, {"on", 2}, {"", 3}};
+    (void)state;
+    assert_ptr_equal(SV_ROW(SV_LIT("on"), rows), &rows[1]);
+    assert_ptr_equal(SV_ROW(SV_LIT(""), rows), &rows[2]);
+    assert_null(SV_ROW(SV_LIT("two"), rows));
+}
+
+static void test_base64_gives_the_vectors_of_the_rfc(void **state)
+{
+    static const char *const cases[][2] = {
+        /* RFC 4648, section 10; then every kind of digit */
+        {"", ""},
+        {"f", "Zg=="},
+        {"fo", "Zm8="},
+        {"foo", "Zm9v"},
+        {"foob", "Zm9vYg=="},
+        {"fooba", "Zm9vYmE="},
+        {"foobar", "Zm9vYmFy"},
+        {"\xFB\xEF\xBE\xFF\x01", "++++/wE="},
+    };
+    static const char *const bad[] = {"Zg",   "Zg=",  "Z===",    "====",     "=",      "Zm9*",
+                                      "=Zm9", "Zm=9", "Zm9\xC0", "Zg==Zg==", "Zm9v\n", " Zm9"};
+    struct buf back = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buf out = {0};
+        buf_reset(&back);
+        base64_add(&out, sv_from(cases[i][0]));
+        assert_string_equal(buf_cstr(&out), cases[i][1]);
+        assert_true(base64_read(&back, buf_sv(&out)));
+        assert_string_equal(buf_cstr(&back), cases[i][0]);
+        buf_done(&out);
+    }
+    buf_reset(&back);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_false(base64_read(&back, sv_from(bad[i])));
+        assert_int_equal(back.len, 0);
+    }
+    assert_true(base64_read(&back, SV_LIT("Zm9v")) && base64_read(&back, SV_LIT("YmFy")));
+    assert_string_equal(buf_cstr(&back), "foobar");
+    buf_done(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +218,8 @@ int main(void)
         cmocka_unit_test(test_errors_collect_context),
         cmocka_unit_test(test_long_messages_are_cut_with_dots),
         cmocka_unit_test(test_heap_helpers),
+        cmocka_unit_test(test_rows_are_found_by_name),
+        cmocka_unit_test(test_base64_gives_the_vectors_of_the_rfc),
         cmocka_unit_test(test_clock_never_goes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

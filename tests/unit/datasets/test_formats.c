@@ -1,4 +1,4 @@
-/* CSV, base64, times of traces, WAV and the positions of faults. */
+/* CSV, times of traces, WAV and the positions of faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "datasets/audio.h"
-#include "datasets/format/base64.h"
 #include "datasets/format/csv.h"
 #include "datasets/format/position.h"
 #include "datasets/trace_time.h"
@@ -70,37 +69,6 @@ static void test_csv_follows_rfc_4180(void **state)
     }
 }
 
-/* RFC 4648, section 10. */
-static void test_base64_gives_the_vectors_of_the_rfc(void **state)
-{
-    static const char *const cases[][2] = {
-        {"", ""},
-        {"f", "Zg=="},
-        {"fo", "Zm8="},
-        {"foo", "Zm9v"},
-        {"foob", "Zm9vYg=="},
-        {"fooba", "Zm9vYmE="},
-        {"foobar", "Zm9vYmFy"},
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct buf out = {0};
-        struct buf back = {0};
-        base64_add(&out, sv_from(cases[i][0]));
-        assert_string_equal(buf_cstr(&out), cases[i][1]);
-        assert_true(base64_decode(&back, buf_sv(&out)));
-        assert_string_equal(buf_cstr(&back), cases[i][0]);
-        buf_done(&out);
-        buf_done(&back);
-    }
-    static const char *const bad[] = {"Zg=", "Z===", "Zm9*", "=Zm9", "Zm=9"};
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        struct buf back = {0};
-        assert_false(base64_decode(&back, sv_from(bad[i])));
-        buf_done(&back);
-    }
-}
-
 static void test_times_keep_seven_decimals(void **state)
 {
     static const struct {
@@ -155,7 +123,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv_follows_rfc_4180),
-        cmocka_unit_test(test_base64_gives_the_vectors_of_the_rfc),
         cmocka_unit_test(test_times_keep_seven_decimals),
         cmocka_unit_test(test_samples_become_a_wav_of_their_length),
     };

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/file.h"
 #include "dataset_fixture.h"
-#include "datasets/format/base64.h"
 #include "datasets/format/jpeg.h"
 #include "datasets/format/png.h"
 #include "datasets/media.h"

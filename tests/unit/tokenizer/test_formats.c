@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "tokenizer/base64.h"
 #include "tokenizer/load.h"
 #include "tokenizer/python_pattern.h"
 
@@ -65,18 +64,6 @@ static void test_nothing_of_this_name(void **state)
     assert_null(tokenizer_resolve("no/such-model", TOKENIZER_SERVE, &missing, &err));
     assert_true(missing);
     assert_non_null(strstr(err.message, "no/such-model"));
-}
-
-static void test_base64(void **state)
-{
-    (void)state;
-    struct buf out = {0};
-    assert_true(base64_read(&out, sv_from("Zm9vYg=="))); /* RFC 4648, 10 */
-    assert_true(base64_read(&out, sv_from("YXI=")));
-    assert_string_equal(buf_cstr(&out), "foobar");
-    assert_false(base64_read(&out, sv_from("Zm9v!")));
-    assert_false(base64_read(&out, sv_from("Z")));
-    buf_done(&out);
 }
 
 static void test_python_patterns(void **state)
@@ -184,11 +171,8 @@ static void test_sentencepiece(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_built_in_encodings),
-        cmocka_unit_test(test_nothing_of_this_name),
-        cmocka_unit_test(test_base64),
-        cmocka_unit_test(test_python_patterns),
-        cmocka_unit_test(test_rank_file),
+        cmocka_unit_test(test_built_in_encodings), cmocka_unit_test(test_nothing_of_this_name),
+        cmocka_unit_test(test_python_patterns),    cmocka_unit_test(test_rank_file),
         cmocka_unit_test(test_sentencepiece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
