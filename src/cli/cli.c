@@ -1,6 +1,7 @@
 /* From argv to an exit status: finds the command, runs it, says on stderr what went wrong. */
 #include "cli/cli.h"
 
+#include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/generate.h"
 #include "config/config.h"
@@ -15,6 +16,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A closed standard stream would let the next file or socket take its number and receive our output. */
@@ -101,14 +104,35 @@ static int print_doctor_help(void)
     return print_text(&text);
 }
 
+static int print_compare_help(void)
+{
+    struct buf text = {0};
+    command_help_compare(&text, option_help_width());
+    return print_text(&text);
+}
+
+/* A command that has a table of its own prints its own help. */
+static int help_of_command(const char *name)
+{
+    struct error err = {0};
+    char word[16];
+    char flag[] = "--help";
+    snprintf(word, sizeof(word), "%s", name);
+    char *words[] = {word, flag, NULL};
+    if (strcmp(name, "mock-server") == 0) {
+        return mock_main(2, words);
+    }
+    return tokenize_run(1, words + 1, &err) ? 0 : report(&err);
+}
+
 /* A command, a group of flags or a word; "" is everything. */
 static int help_about(const char *topic)
 {
-    if (strcmp(topic, "mock-server") == 0) {
-        char word[] = "mock-server";
-        char flag[] = "--help";
-        char *words[] = {word, flag, NULL};
-        return mock_main(2, words);
+    if (strcmp(topic, "mock-server") == 0 || strcmp(topic, "tokenize") == 0) {
+        return help_of_command(topic);
+    }
+    if (strcmp(topic, "compare") == 0) {
+        return print_compare_help();
     }
     if (strcmp(topic, "doctor") == 0) {
         return print_doctor_help();
@@ -177,6 +201,24 @@ static int serve(int argc, char **argv)
     return status;
 }
 
+/* `compare A B` is `serve --compare A B`. */
+static int compare(int argc, char **argv)
+{
+    bool help = argc > 0 && (strcmp(argv[0], "-h") == 0 || strcmp(argv[0], "--help") == 0);
+    if (help) {
+        return print_compare_help();
+    }
+    char **words = mem_array((size_t)argc + 2, sizeof(char *));
+    char flag[] = "--compare";
+    words[0] = flag;
+    for (int i = 0; i < argc; i++) {
+        words[i + 1] = argv[i];
+    }
+    int status = serve(argc + 1, words);
+    free(words);
+    return status;
+}
+
 /* The flags of `serve`, so that it looks at what a run with them would meet. */
 static int doctor(int argc, char **argv)
 {
@@ -207,7 +249,11 @@ static int generate(int argc, char **argv)
 {
     struct buf text = {0};
     struct error err = {0};
-    if (!command_generate(argc == 1 ? argv[0] : "", &text, &err)) {
+    struct command_flags others[] = {
+        {.name = "mock-server"}, {.name = "tokenize", .takes_files = true}, {.name = NULL}};
+    others[0].rows = mock_option_rows(&others[0].count);
+    others[1].rows = tokenize_option_rows(&others[1].count);
+    if (!command_generate(argc == 1 ? argv[0] : "", others, &text, &err)) {
         buf_done(&text);
         return report(&err);
     }
@@ -236,6 +282,8 @@ int cli_main(int argc, char **argv)
     switch (command) {
     case COMMAND_SERVE:
         return finish(serve(argc - first, argv + first));
+    case COMMAND_COMPARE:
+        return finish(compare(argc - first, argv + first));
     case COMMAND_MOCK_SERVER:
         return finish(mock_main(argc - first + 1, argv + first - 1));
     case COMMAND_TOKENIZE:

@@ -4,14 +4,15 @@
 #include "config/config.h"
 #include "config/options.h"
 
-static const char *const known = "serve bench mock-server tokenize doctor help";
-static const char *const later = "compare mm-processor";
+static const char *const known = "serve bench compare mock-server tokenize doctor help";
+static const char *const later = "mm-processor";
 
 const struct command_info *command_list(void)
 {
     static const struct command_info list[] = {
         {"serve", "Measure a server"},
         {"bench", "The same, spelt bench serve"},
+        {"compare", "Set result files side by side"},
         {"mock-server", "Be a server to try things on"},
         {"tokenize", "Tokens of texts, texts of tokens"},
         {"doctor", "Check a server and this machine before measuring"},
@@ -52,8 +53,8 @@ static bool fail_command(const char *before, const char *word, struct error *err
     }
     return error_set(
         err, E_USAGE,
-        "unknown command '%s%s'; there are serve, mock-server, tokenize, doctor and help", before,
-        word);
+        "unknown command '%s%s'; there are serve, compare, mock-server, tokenize, doctor and help",
+        before, word);
 }
 
 bool command_find(int argc, char **argv, enum command_id *command, int *first, struct error *err)
@@ -79,6 +80,8 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
     }
     if (strcmp(word, "serve") == 0) {
         *command = COMMAND_SERVE;
+    } else if (strcmp(word, "compare") == 0) {
+        *command = COMMAND_COMPARE;
     } else if (strcmp(word, "mock-server") == 0 || strcmp(word, "mock_server") == 0) {
         *command = COMMAND_MOCK_SERVER;
     } else if (strcmp(word, "tokenize") == 0) {
@@ -99,6 +102,7 @@ static void usage(struct buf *out)
 {
     buf_add_str(out,
                 "usage: vllm-bench [serve] [FLAG ...]        measure a server\n"
+                "       vllm-bench compare FILE FILE ...     set result files side by side\n"
                 "       vllm-bench mock-server [FLAG ...]    be a server to try things on\n"
                 "       vllm-bench tokenize [FLAG ...]       tokens of texts, texts of tokens\n"
                 "       vllm-bench doctor [FLAG ...]         checks a server and this machine\n"
@@ -150,6 +154,18 @@ void command_help_doctor(struct buf *out, unsigned width)
                 "the run that is to come. Nothing is changed; one short request is sent.\n"
                 "Exit status: 0 nothing failed, 1 something did, 2 usage.\n");
     option_help_topic(out, rows, count, width, "server");
+}
+
+void command_help_compare(struct buf *out, unsigned width)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    buf_add_str(out, "usage: vllm-bench compare FILE FILE ... [FLAG ...]\n\n"
+                     "Sets result files side by side; no server is asked.  The first file is what\n"
+                     "the others are held against.  The same as vllm-bench --compare FILE FILE.\n"
+                     "Exit status: 0 done, 1 a file cannot be read, 2 usage, 3 worse than\n"
+                     "--compare-threshold.\n");
+    option_help_topic(out, rows, count, width, "compare");
 }
 
 bool command_help_topic(struct buf *out, unsigned width, const char *topic, struct error *err)

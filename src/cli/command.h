@@ -9,6 +9,7 @@
 
 enum command_id {
     COMMAND_SERVE,
+    COMMAND_COMPARE, /* serve, with --compare before the words */
     COMMAND_MOCK_SERVER,
     COMMAND_TOKENIZE,
     COMMAND_DOCTOR,
@@ -32,6 +33,7 @@ bool command_find(int argc, char **argv, enum command_id *command, int *first, s
 void command_help_short(struct buf *out, unsigned width);
 void command_help_full(struct buf *out, unsigned width);
 void command_help_doctor(struct buf *out, unsigned width);
+void command_help_compare(struct buf *out, unsigned width);
 bool command_help_topic(struct buf *out, unsigned width, const char *topic, struct error *err);
 
 #endif

@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-bool command_generate(const char *what, struct buf *out, struct error *err)
+bool command_generate(const char *what, const struct command_flags *others, struct buf *out,
+                      struct error *err)
 {
     static const struct {
         const char *name;
-        void (*write)(struct buf *out);
+        void (*write)(const struct command_flags *others, struct buf *out);
     } texts[] = {
         {"man", generate_man},
         {"bash", generate_bash},
@@ -16,7 +17,7 @@ bool command_generate(const char *what, struct buf *out, struct error *err)
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (strcmp(what, texts[i].name) == 0) {
-            texts[i].write(out);
+            texts[i].write(others, out);
             return true;
         }
     }

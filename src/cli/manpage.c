@@ -136,17 +136,10 @@ static void option(struct buf *out, const struct option_row *row)
     buf_add_str(out, "\\fR\n");
 }
 
-static void options(struct buf *out)
+/* The rows by their groups. */
+static void grouped(struct buf *out, const struct option_row *rows, size_t count)
 {
-    size_t count;
-    const struct option_row *rows = config_options(&count);
     const char *group = "";
-    buf_add_str(out,
-                ".SH OPTIONS OF SERVE\n"
-                "Dashes and underscores in names are alike;\n"
-                "\\fB\\-\\-name value\\fR and \\fB\\-\\-name=value\\fR are.\n"
-                "\\fB\\-\\-no\\-\\fIname\\fR turns a switch off that a file or the environment "
-                "turned on.\n");
     for (size_t i = 0; i < count; i++) {
         if ((rows[i].flags & OPTION_LATER) != 0) {
             continue;
@@ -159,6 +152,31 @@ static void options(struct buf *out)
         }
         option(out, &rows[i]);
     }
+}
+
+static void others_options(struct buf *out, const struct command_flags *others)
+{
+    for (const struct command_flags *c = others; c->name != NULL; c++) {
+        buf_add_str(out, ".SH OPTIONS OF ");
+        for (const char *s = c->name; *s != '\0'; s++) {
+            buf_add_char(out, *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A') : *s);
+        }
+        buf_add_char(out, '\n');
+        grouped(out, c->rows, c->count);
+    }
+}
+
+static void options(struct buf *out)
+{
+    size_t count;
+    const struct option_row *rows = config_options(&count);
+    buf_add_str(out,
+                ".SH OPTIONS OF SERVE\n"
+                "Dashes and underscores in names are alike;\n"
+                "\\fB\\-\\-name value\\fR and \\fB\\-\\-name=value\\fR are.\n"
+                "\\fB\\-\\-no\\-\\fIname\\fR turns a switch off that a file or the environment "
+                "turned on.\n");
+    grouped(out, rows, count);
 }
 
 static void later(struct buf *out)
@@ -255,11 +273,12 @@ static void tail(struct buf *out)
         "\\-\\-max\\-concurrency 32 \\-\\-random\\-input\\-len 512 \\-\\-save\\-result\n.RE\n");
 }
 
-void generate_man(struct buf *out)
+void generate_man(const struct command_flags *others, struct buf *out)
 {
     head(out);
     options(out);
     later(out);
+    others_options(out, others);
     environment(out);
     tail(out);
 }

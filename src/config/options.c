@@ -387,8 +387,12 @@ static bool take_long(struct walk *w, const char *word, struct error *err)
     return option_fail_unknown(p, "--", name, err);
 }
 
-static bool fail_positional(const char *word, struct error *err)
+static bool take_positional(struct option_parser *p, const char *word, struct error *err)
 {
+    if (p->operands != NULL) {
+        p->operands[p->operand_count++] = word;
+        return true;
+    }
     return error_set(err, E_USAGE,
                      "unexpected word '%s'; a value stands after its flag, as in "
                      "--model NAME",
@@ -421,7 +425,7 @@ bool option_parse(struct option_parser *p, int argc, char **argv, struct error *
         if (strcmp(word, "-h") == 0) {
             p->help = OPTION_HELP_SHORT;
         } else if (strcmp(word, "--") == 0) {
-            return w.at >= argc || fail_positional(argv[w.at], err);
+            break;
         } else if (strncmp(word, "--", 2) == 0) {
             if (!take_long(&w, word, err)) {
                 return false;
@@ -430,8 +434,13 @@ bool option_parse(struct option_parser *p, int argc, char **argv, struct error *
             struct sv name = sv_from(word + 1);
             name.len = sv_find(name, '=');
             return option_fail_unknown(p, "-", name, err);
-        } else {
-            return fail_positional(word, err);
+        } else if (!take_positional(p, word, err)) {
+            return false;
+        }
+    }
+    while (w.at < argc && p->help == OPTION_HELP_NONE && !p->version) {
+        if (!take_positional(p, argv[w.at++], err)) {
+            return false;
         }
     }
     if (p->help != OPTION_HELP_NONE || p->version) {

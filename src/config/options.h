@@ -11,7 +11,8 @@
  *     if (!option_parse(&p, argc, argv, err)) ...
  *
  * Rules: '-' and '_' are alike in a name up to its first '.'; --name=value and --name value; a word that looks like a
- * negative number is a value; the last of several wins with a warning; no abbreviations; no positional words;
+ * negative number is a value; the last of several wins with a warning; no abbreviations; positional words only for a
+ * command that takes operands (`operands`), and everything behind a bare "--" is one;
  * --no-NAME turns a switch off; --name.key.key value puts one member into the JSON object of an OPTION_JSON row.
  * option_give afterwards gives rows from weaker sources (a file, the environment): what was given already stays.
  * `--help`, `--help=TOPIC`, `--help TOPIC`, `-h` and `--version` are known to every table without a row.
@@ -118,6 +119,9 @@ struct option_parser {
     void *target;
     struct arena *arena;
     void (*warn)(void *target, const char *sentence); /* NULL: warnings are dropped */
+    const char *
+        *operands; /* room for argc words, which get the positional ones; NULL: they are refused */
+    size_t operand_count;
     /* filled in by option_parse */
     enum option_help {
         OPTION_HELP_NONE,

@@ -160,6 +160,12 @@ static const struct option_row rows[] = {
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]), DEFAULT_PORT = 8000 };
 
+const struct option_row *mock_option_rows(size_t *count)
+{
+    *count = ROW_COUNT;
+    return rows;
+}
+
 static const char intro[] = "usage: vllm-bench mock-server [options]\n\n"
                             "An OpenAI-compatible server without a model: exact timing, recorded "
                             "send times, faults on demand.\n"

@@ -98,4 +98,8 @@ void mock_reap(pid_t pid);
 /* `vllm-bench mock-server`; argv[0] is the command word.  Returns the exit status. */
 int mock_main(int argc, char **argv);
 
+/* The flags of the command, for texts about them. */
+struct option_row;
+const struct option_row *mock_option_rows(size_t *count);
+
 #endif

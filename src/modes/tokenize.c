@@ -24,83 +24,70 @@ struct tokenize {
     bool decode;
     bool add_special;
     bool skip_special;
-    bool help;
-    char **files;
-    int file_count;
+    size_t file_count;
     struct tokenizer *tokenizer;
 };
 
-struct flag {
-    const char *name;
-    size_t offset;
-    const char *help;
+/* clang-format off */
+#define AT(field)                 .offset = offsetof(struct tokenize, field)
+#define SWITCH(word, field, text) .name = word, .kind = OPTION_SWITCH, AT(field), .help = text
+static const struct option_row rows[] = {
+    {.group = "tokenizer", .name = "tokenizer", .kind = OPTION_STRING, .value = "NAME",
+     .flags = OPTION_SHORT, AT(tokenizer_id), .example = "cl100k_base",
+     .help = "A folder, a file, a name of the hub, or one of cl100k_base, o200k_base, o200k_harmony, "
+      "p50k_base, p50k_edit, r50k_base, gpt2."},
+    {.group = "output", SWITCH("count", count, "Print the number of tokens."),
+     .flags = OPTION_SHORT},
+    {.group = "output", SWITCH("pieces", pieces,
+     "Print one token a line: id, tab, text as JSON."), .flags = OPTION_SHORT},
+    {.group = "output", SWITCH("jsonl", jsonl,
+     "Read {\"text\": ...} a line, print {\"ids\": [...]} a line."), .flags = OPTION_SHORT},
+    {.group = "output", SWITCH("decode", decode,
+     "Read ids (numbers; with --jsonl {\"ids\": [...]} a line), print text."),
+     .flags = OPTION_SHORT},
+    {.group = "output", SWITCH("add-special-tokens", add_special,
+     "With the tokens that the tokenizer puts around a text."), .flags = OPTION_SHORT},
+    {.group = "output", SWITCH("skip-special-tokens", skip_special,
+     "Leave special tokens out when decoding."), .flags = OPTION_SHORT},
 };
+#undef SWITCH
+#undef AT
+/* clang-format on */
 
-#define FLAG(name, field, help)                                                                    \
-    {                                                                                              \
-        name, offsetof(struct tokenize, field), help                                               \
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+const struct option_row *tokenize_option_rows(size_t *count)
+{
+    *count = ROW_COUNT;
+    return rows;
+}
+
+static bool print_help(const struct option_parser *p, struct error *err)
+{
+    struct buf text = {0};
+    buf_add_str(&text, "usage: vllm-bench tokenize --tokenizer X [FLAG ...] [FILE ...]\n\n"
+                       "Prints the ids of the files' text; without FILE of standard input.\n");
+    bool found = p->help != OPTION_HELP_TOPIC ||
+                 option_help_topic(&text, rows, ROW_COUNT, option_help_width(), p->help_topic);
+    if (!found) {
+        error_set(err, E_USAGE, "--help: no flag of tokenize has '%s' in its name or text",
+                  p->help_topic);
+    } else if (p->help != OPTION_HELP_TOPIC) {
+        option_help_full(&text, rows, ROW_COUNT, option_help_width());
     }
-static const struct flag flags[] = {
-    FLAG("--count", count, "print the number of tokens"),
-    FLAG("--pieces", pieces, "print one token a line: id, tab, text as JSON"),
-    FLAG("--jsonl", jsonl, "read {\"text\": ...} a line, print {\"ids\": [...]} a line"),
-    FLAG("--decode", decode,
-         "read ids (numbers; with --jsonl {\"ids\": [...]} a line), print text"),
-    FLAG("--add-special-tokens", add_special,
-         "with the tokens that the tokenizer puts around a text"),
-    FLAG("--skip-special-tokens", skip_special, "leave special tokens out when decoding"),
-    FLAG("--help", help, "this text"),
-};
-#undef FLAG
-
-static void print_help(void)
-{
-    printf(
-        "usage: vllm-bench tokenize --tokenizer X [FLAG ...] [FILE ...]\n\n"
-        "X is a folder, a file, a name in the local hub cache, or one of cl100k_base, o200k_base,\n"
-        "o200k_harmony, p50k_base, p50k_edit, r50k_base, gpt2.  Without FILE standard input is "
-        "read.\n\n");
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        printf("  %-22s %s\n", flags[i].name, flags[i].help);
+    fwrite(text.ptr, 1, found ? text.len : 0, stdout);
+    buf_done(&text);
+    return found;
 }
 
-static bool is_flag(const char *word, const char *name)
+static void warn(void *target, const char *sentence)
 {
-    for (; *name != '\0'; word++, name++)
-        if (*word != *name && !(*name == '-' && *word == '_'))
-            return false;
-    return *word == '\0' || *word == '=';
+    (void)target;
+    fprintf(stderr, "warning: %s\n", sentence);
 }
 
-static bool set_flag(struct tokenize *t, const char *word)
+static bool check(const struct tokenize *t, struct error *err)
 {
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        if (is_flag(word, flags[i].name) && strchr(word, '=') == NULL) {
-            *(bool *)((char *)t + flags[i].offset) = true;
-            return true;
-        }
-    return false;
-}
-
-static bool parse(struct tokenize *t, int argc, char **argv, struct error *err)
-{
-    t->files = mem_array((size_t)argc + 1, sizeof(char *));
-    for (int i = 0; i < argc; i++) {
-        if (is_flag(argv[i], "--tokenizer")) {
-            const char *equals = strchr(argv[i], '=');
-            if (equals == NULL && i + 1 == argc)
-                return error_set(err, E_USAGE, "--tokenizer needs a value");
-            t->tokenizer_id = equals != NULL ? equals + 1 : argv[++i];
-        } else if (argv[i][0] != '-' || argv[i][1] == '\0') {
-            t->files[t->file_count++] = argv[i];
-        } else if (strcmp(argv[i], "-h") == 0) {
-            t->help = true;
-        } else if (!set_flag(t, argv[i])) {
-            return error_set(err, E_USAGE, "tokenize: unknown flag '%s'", argv[i]);
-        }
-    }
-    if (t->help)
-        return true;
     if (t->tokenizer_id == NULL)
         return error_set(err, E_USAGE, "tokenize needs --tokenizer");
     if (t->count && t->pieces)
@@ -321,21 +308,39 @@ static bool run_file(const struct tokenize *t, const char *name, struct error *e
     return ok;
 }
 
+static bool run(struct tokenize *t, const char *const *files, size_t file_count, struct error *err)
+{
+    t->file_count = file_count;
+    t->tokenizer = tokenizer_resolve(t->tokenizer_id, TOKENIZER_PLAIN, NULL, err);
+    bool ok = t->tokenizer != NULL;
+    for (size_t i = 0; ok && i < file_count; i++)
+        ok = run_file(t, files[i], err);
+    if (ok && file_count == 0)
+        ok = run_file(t, "-", err);
+    tokenizer_free(t->tokenizer);
+    return ok;
+}
+
 bool tokenize_run(int argc, char **argv, struct error *err)
 {
     struct tokenize t = {0};
-    bool ok = parse(&t, argc, argv, err);
-    if (ok && t.help) {
-        print_help();
-    } else if (ok) {
-        t.tokenizer = tokenizer_resolve(t.tokenizer_id, TOKENIZER_PLAIN, NULL, err);
-        ok = t.tokenizer != NULL;
-        for (int i = 0; ok && i < t.file_count; i++)
-            ok = run_file(&t, t.files[i], err);
-        if (ok && t.file_count == 0)
-            ok = run_file(&t, "-", err);
-    }
-    tokenizer_free(t.tokenizer);
-    free(t.files);
+    struct arena arena = {0};
+    struct option_parser p = {
+        .command = "vllm-bench tokenize",
+        .rows = rows,
+        .row_count = ROW_COUNT,
+        .target = &t,
+        .arena = &arena,
+        .warn = warn,
+        .operands = arena_array(&arena, (size_t)argc + 1, sizeof(char *)),
+    };
+    bool ok = option_parse(&p, argc, argv, err);
+    if (ok && p.help != OPTION_HELP_NONE)
+        ok = print_help(&p, err);
+    else if (ok && p.version)
+        puts("vllm-bench " VB_VERSION);
+    else if (ok)
+        ok = check(&t, err) && run(&t, p.operands, p.operand_count, err);
+    arena_done(&arena);
     return ok;
 }

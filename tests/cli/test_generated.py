@@ -37,9 +37,9 @@ def generate(what, name):
     return path
 
 
-def help_flags():
+def help_flags(*command):
     """Flags with a line of their own in --help."""
-    text = run([PROGRAM, "--help"], COLUMNS="80").stdout.split("Known, but not in this version")[0]
+    text = run([PROGRAM, *command, "--help"], COLUMNS="80").stdout.split("Known, but not in this version")[0]
     return re.findall(r"^  --([a-z0-9-]+)", text, re.MULTILINE)
 
 
@@ -50,6 +50,10 @@ def check_man(flags):
     missing = [flag for flag in flags if flag not in ("help", "version") and
                not re.search(r"^Example: \\fB--" + flag + r"[ \\]", text, re.MULTILINE)]
     check("every flag of --help has an example in the man page", ", ".join(missing))
+    for command in ("mock-server", "tokenize"):
+        section = text.split(f".SH OPTIONS OF {command.upper()}\n")[1].split("\n.SH ")[0]
+        missing = [flag for flag in help_flags(command) if f"\nExample: \\fB--{flag}" not in section]
+        check(f"every flag of {command} has an example in the man page", ", ".join(missing))
     if shutil.which("man") is None or shutil.which("groff") is None:
         check("man has no warnings", None, "no man here")
         return
@@ -77,6 +81,12 @@ def check_bash(flags):
         pass
     for line, expected in [
             ("vllm-bench d", ["doctor"]),
+            ("vllm-bench c", ["compare"]),
+            ("vllm-bench mock-server --role-chunk ", ["early", "first", "merged", "none"]),
+            ("vllm-bench mock-server --tt", ["--ttft", "--ttft-dist", "--ttft-sigma"]),
+            ("vllm-bench tokenize --pi", ["--pieces"]),
+            (f"vllm-bench tokenize {FOLDER}/set", [f"{FOLDER}/settings.yaml"]),
+            (f"vllm-bench compare {FOLDER}/set", [f"{FOLDER}/settings.yaml"]),
             ("vllm-bench serve --max-conc", ["--max-concurrency"]),
             ("vllm-bench serve --max_conc", ["--max-concurrency"]),
             ("vllm-bench --ramp-up-strategy ", ["linear", "exponential"]),

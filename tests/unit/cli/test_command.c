@@ -43,6 +43,7 @@ static void test_ways_into_serve(void **state)
         {"vllm-bench serve --model x", COMMAND_SERVE, 2},
         {"vllm-bench bench serve --model x", COMMAND_SERVE, 3},
         {"vllm-bench mock-server --port 1", COMMAND_MOCK_SERVER, 2},
+        {"vllm-bench compare a b", COMMAND_COMPARE, 2},
         {"vllm-bench tokenize", COMMAND_TOKENIZE, 2},
         {"vllm-bench doctor --port 1", COMMAND_DOCTOR, 2},
         {"vllm-bench generate man", COMMAND_GENERATE, 2},
@@ -67,14 +68,13 @@ static void test_other_words_are_refused_with_a_sentence(void **state)
         {"vllm-bench serv", "unknown command 'serv'; did you mean 'serve'?"},
         {"vllm-bench mock-sever", "unknown command 'mock-sever'; did you mean 'mock-server'?"},
         {"vllm-bench frobnicate",
-         "unknown command 'frobnicate'; there are serve, mock-server, tokenize, doctor and help"},
-        {"vllm-bench compare a b",
-         "the command 'compare' is not supported by this version of vllm-bench"},
+         "unknown command 'frobnicate'; there are serve, compare, mock-server, tokenize, doctor "
+         "and help"},
         {"vllm-bench mm-processor",
          "the command 'mm-processor' is not supported by this version of vllm-bench"},
         {"vllm-bench bench", "the command 'bench' needs 'serve' behind it"},
         {"vllm-bench bench latency", "unknown command 'bench latency'; there are serve, "
-                                     "mock-server, tokenize, doctor and help"},
+                                     "compare, mock-server, tokenize, doctor and help"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         enum command_id command;

@@ -381,6 +381,32 @@ static void test_stray_words_and_values_are_refused_by_name(void **state)
     arena_done(&t.arena);
 }
 
+static void test_operands_are_collected_where_the_command_takes_them(void **state)
+{
+    (void)state;
+    struct target t = {0};
+    const char *operands[8];
+    struct option_parser p = {
+        .command = "test",
+        .rows = rows,
+        .row_count = sizeof(rows) / sizeof(rows[0]),
+        .target = &t,
+        .arena = &t.arena,
+        .operands = operands,
+    };
+    char a[] = "a", port[] = "--port", number[] = "81", dash[] = "-", end[] = "--", on[] = "--on";
+    char *argv[] = {a, port, number, dash, end, on, NULL};
+    struct error err;
+    assert_true(option_parse(&p, 6, argv, &err));
+    assert_int_equal(t.port, 81);
+    assert_false(t.on);
+    assert_int_equal(p.operand_count, 3);
+    assert_string_equal(p.operands[0], "a");
+    assert_string_equal(p.operands[1], "-");
+    assert_string_equal(p.operands[2], "--on");
+    arena_done(&t.arena);
+}
+
 static void test_help_and_version_stop_the_walk(void **state)
 {
     (void)state;
@@ -509,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_durations_take_units),
         cmocka_unit_test(test_choices_name_the_list_and_the_near_match),
         cmocka_unit_test(test_unknown_flags_get_the_near_match),
+        cmocka_unit_test(test_operands_are_collected_where_the_command_takes_them),
         cmocka_unit_test(test_stray_words_and_values_are_refused_by_name),
         cmocka_unit_test(test_help_and_version_stop_the_walk),
         cmocka_unit_test(test_near_prefers_abbreviations_then_small_distances),
