@@ -204,11 +204,12 @@ static void prepare_origins(struct bpe *bpe)
     for (uint32_t id = 0; id < bpe->limit; id++) {
         struct bpe_origin *o = &bpe->origins[id];
         *o = (struct bpe_origin){BPE_NEVER, VOCAB_NONE, VOCAB_NONE, VOCAB_NONE};
-        if (bpe->vocab->tokens[id].text.ptr == NULL || bpe->vocab->tokens[id].added)
+        unsigned flags = bpe->vocab->tokens[id].flags;
+        if ((flags & (TOKEN_HERE | TOKEN_ADDED)) != TOKEN_HERE)
             continue;
         struct sv key = bpe_key(bpe, id);
         /* Words are made of byte characters only: an entry with another one never matches. */
-        if (bpe->options.bytes && !bpe->vocab->raw_bytes && !bpe->vocab->tokens[id].spelled)
+        if (bpe->options.bytes && !bpe->vocab->raw_bytes && (flags & TOKEN_SPELLED) == 0)
             continue;
         bpe->lengths[id] = (uint16_t)key.len;
         if (is_symbol(bpe, key) &&

@@ -109,8 +109,7 @@ void bpe_merge_word(const struct bpe *bpe, struct sv word, struct bpe_work *work
 
 static inline struct sv bpe_key(const struct bpe *bpe, uint32_t id)
 {
-    const struct token *token = &bpe->vocab->tokens[id];
-    return bpe->options.bytes ? token->bytes : token->text;
+    return vocab_bytes(bpe->vocab, id);
 }
 
 #endif

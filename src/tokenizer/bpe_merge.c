@@ -179,7 +179,7 @@ static size_t merge_long(const struct bpe *bpe, struct bpe_work *work, size_t n)
 static uint32_t own_entry(const struct bpe *bpe, struct sv text)
 {
     uint32_t id = vocab_find(bpe->vocab, text);
-    return id != VOCAB_NONE && bpe->vocab->tokens[id].added ? VOCAB_NONE : id;
+    return id != VOCAB_NONE && (vocab_flags(bpe->vocab, id) & TOKEN_ADDED) != 0 ? VOCAB_NONE : id;
 }
 
 /* Appends the character or byte at `at` as the vocabulary spells it; returns the bytes taken. */

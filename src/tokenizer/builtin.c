@@ -3,12 +3,15 @@
 #include "base/alloc.h"
 #include "tokenizer/load.h"
 #include "tokenizer/tokenizer_priv.h"
+#include "tokenizer/utf8.h"
 
 #include <stdlib.h>
 
 extern const unsigned char builtin_cl100k[];
 extern const unsigned char builtin_o200k[];
 extern const unsigned char builtin_p50k[];
+
+enum { RESERVE_BYTES = 1 << 15 }; /* of special tokens */
 
 struct special {
     const char *name;
@@ -118,7 +121,7 @@ static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below,
     size_t bytes = 0;
     for (uint32_t i = 0; i < c->count; i++)
         bytes += (size_t)c->shared[i] + c->suffix_len[i];
-    char *block = arena_alloc(&t->arena, bytes + 1);
+    char *block = buf_reserve(&t->vocab.block, bytes + RESERVE_BYTES);
     for (uint32_t i = 0; i < c->count; i++) {
         size_t shared = c->shared[i];
         size_t len = shared + c->suffix_len[i];
@@ -132,8 +135,9 @@ static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below,
         block += len;
         if (id >= below)
             continue;
-        t->vocab.tokens[id].text = sv_make(before, len);
-        t->vocab.tokens[id].bytes = t->vocab.tokens[id].text;
+        unsigned flags = TOKEN_HERE | (utf8_valid(sv_make(before, len)) ? 0 : TOKEN_BROKEN);
+        t->vocab.tokens[id] =
+            (struct token){(uint32_t)(before - t->vocab.block.ptr), (uint16_t)len, (uint8_t)flags};
         bool whole = len > 1 && c->left_len[i] == 0;
         keys[kept++] = (struct trie_key){(const unsigned char *)before, (uint32_t)len,
                                          whole ? id | BPE_WHOLE : id};
@@ -141,16 +145,15 @@ static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below,
             bpe_add_merge(&t->model.bpe, ids[c->left_len[i]], read_u24(c->right + (size_t)i * 3),
                           id, id);
     }
+    t->vocab.block.len = bytes;
     return kept;
 }
 
 static void add_special(struct tokenizer *t, uint32_t id, struct sv name)
 {
     struct error unused;
-    if (vocab_get(&t->vocab, id) == NULL && vocab_add(&t->vocab, id, name, &unused)) {
-        t->vocab.tokens[id].special = true;
-        t->vocab.tokens[id].added = true;
-    }
+    if (!vocab_has(&t->vocab, id) && vocab_add(&t->vocab, id, name, &unused))
+        vocab_mark(&t->vocab, id, TOKEN_SPECIAL | TOKEN_ADDED);
     /* Two names of one id are both found in a text. */
     added_add(&t->added_raw,
               (struct added_token){.content = arena_copy(&t->arena, name), .id = id});
@@ -161,7 +164,7 @@ static void add_specials(struct tokenizer *t, const struct encoding *e)
     for (const struct special *s = e->specials; s->name != NULL; s++)
         add_special(t, s->id, sv_from(s->name));
     for (uint32_t id = e->reserved; id < e->reserved_end; id++)
-        if (id >= 200013 || vocab_get(&t->vocab, id) == NULL)
+        if (id >= 200013 || !vocab_has(&t->vocab, id))
             add_special(t, id, arena_fmt(&t->arena, "<|reserved_%u|>", id));
     if (e->reserved > 0) /* a name of o200k_base for an id that is reserved as well */
         add_special(t, 200018, SV_LIT("<|endofprompt|>"));
@@ -184,8 +187,8 @@ static struct tokenizer *load(const struct encoding *e)
     struct trie_key *keys = mem_array(c.count, sizeof(*keys));
     size_t kept = fill(t, &c, e->below, keys);
     for (uint32_t id = 0; id < t->vocab.limit; id++) /* the 256 bytes are the only names needed */
-        if (t->vocab.tokens[id].text.len == 1)
-            t->model.bpe.byte_id[(unsigned char)t->vocab.tokens[id].text.ptr[0]] = id;
+        if (t->vocab.tokens[id].len == 1)
+            t->model.bpe.byte_id[(unsigned char)*vocab_bytes(&t->vocab, id).ptr] = id;
     t->model.bpe.all_bytes = true;
     bpe_finish_proven(&t->model.bpe, keys, kept);
     free(keys);

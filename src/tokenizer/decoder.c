@@ -376,8 +376,7 @@ void decoder_done(struct decoder *d)
     for (size_t i = 0; i < d->count; i++)
         regex_free(d->steps[i].regex);
     free(d->steps);
-    free(d->table.entries);
-    free(d->table.bytes);
+    vocab_done(&d->own);
     *d = (struct decoder){0};
 }
 
@@ -386,30 +385,27 @@ bool decoder_is_byte_level(const struct decoder *d)
     return d->count == 1 && d->steps[0].type->apply == byte_level;
 }
 
-enum { COPY = 16 };
+/* The tokens again, as what their texts spell. */
+static void spell_all(struct vocab *out, const struct vocab *vocab)
+{
+    struct error unused;
+    vocab_init(out);
+    out->byte_level = true;
+    vocab_reserve(out, vocab->limit, vocab->block.len);
+    for (uint32_t id = 0; id < vocab->limit; id++)
+        if (vocab_has(vocab, id) && vocab_add(out, id, vocab_bytes(vocab, id), &unused))
+            vocab_mark(out, id, vocab_flags(vocab, id) & (TOKEN_SPECIAL | TOKEN_ADDED));
+}
 
 void decoder_settle(struct decoder *d, const struct vocab *vocab)
 {
-    struct byte_table *table = &d->table;
-    size_t bytes = 0;
     if (!decoder_is_byte_level(d))
         return;
-    for (uint32_t id = 0; id < vocab->limit; id++)
-        bytes += vocab->tokens[id].bytes.len;
-    table->limit = vocab->limit;
-    table->entries = mem_array((size_t)vocab->limit + 1, sizeof(*table->entries));
-    table->bytes = mem_array(bytes + COPY, 1);
-    size_t at = 0;
-    for (uint32_t id = 0; id < vocab->limit; id++) {
-        const struct token *token = &vocab->tokens[id];
-        if (token->bytes.len == 0)
-            continue;
-        memcpy(table->bytes + at, token->bytes.ptr, token->bytes.len);
-        table->entries[id] = (uint64_t)at << 20 | (uint64_t)token->bytes.len << 2 |
-                             (token->special ? BYTES_SPECIAL : 0) |
-                             (utf8_valid(token->bytes) ? 0 : BYTES_BROKEN);
-        at += token->bytes.len;
-    }
+    d->spelled = vocab;
+    if (vocab->byte_level || vocab->raw_bytes)
+        return;
+    spell_all(&d->own, vocab);
+    d->spelled = &d->own;
 }
 
 /* Repairs what was appended since `start`. */
@@ -428,26 +424,27 @@ static void repair(struct buf *out, size_t start)
 
 /* Bytes of all tokens joined, as a character may be spread over several.  A token that is UTF-8 by itself neither ends nor
  * begins inside a character, so only runs of the others are looked at again. */
-static void run_bytes(const struct byte_table *table, const uint32_t *ids, size_t count,
+static void run_bytes(const struct vocab *vocab, const uint32_t *ids, size_t count,
                       bool skip_special, struct buf *out)
 {
+    unsigned skipped = skip_special ? TOKEN_SPECIAL : 0;
     size_t broken = SIZE_MAX; /* where the run of broken tokens began */
     for (size_t i = 0; i < count; i++) {
-        uint64_t entry = ids[i] < table->limit ? table->entries[ids[i]] : 0;
-        size_t len = (size_t)(entry >> 2) & 0x3FFFF;
-        if (len == 0 || (skip_special && (entry & BYTES_SPECIAL) != 0))
+        struct token token = ids[i] < vocab->limit ? vocab->tokens[ids[i]] : (struct token){0};
+        size_t len = token.len;
+        if (len == 0 || (token.flags & skipped) != 0)
             continue;
-        if ((entry & BYTES_BROKEN) != 0) {
+        if ((token.flags & TOKEN_BROKEN) != 0) {
             broken = broken == SIZE_MAX ? out->len : broken;
         } else if (broken != SIZE_MAX) {
             repair(out, broken);
             broken = SIZE_MAX;
         }
-        if (out->cap - out->len < len + COPY)
-            buf_reserve(out, len + COPY);
-        const char *from = table->bytes + (entry >> 20);
-        if (len <= COPY)
-            memcpy(out->ptr + out->len, from, COPY);
+        if (out->cap - out->len < len + VOCAB_SLACK)
+            buf_reserve(out, len + VOCAB_SLACK);
+        const char *from = vocab->block.ptr + token.at;
+        if (len <= VOCAB_SLACK)
+            memcpy(out->ptr + out->len, from, VOCAB_SLACK);
         else
             memcpy(out->ptr + out->len, from, len);
         out->len += len;
@@ -456,18 +453,30 @@ static void run_bytes(const struct byte_table *table, const uint32_t *ids, size_
         repair(out, broken);
 }
 
+/* What a token decodes as before any decoder: the file's text, or the one shown instead. */
+static struct sv list_text(struct text_list *list, const struct vocab *vocab, uint32_t id)
+{
+    unsigned flags = vocab_flags(vocab, id);
+    if ((flags & TOKEN_CHANGED) != 0 || (flags & TOKEN_SPELLED) == 0)
+        return vocab_bytes(vocab, id);
+    struct buf spare = {0};
+    struct sv text = arena_copy(&list->arena, vocab_text(vocab, id, &spare));
+    buf_done(&spare);
+    return text;
+}
+
 void decoder_run(const struct decoder *d, const struct vocab *vocab, const uint32_t *ids,
                  size_t count, bool skip_special, struct buf *out)
 {
-    if (decoder_is_byte_level(d)) {
-        run_bytes(&d->table, ids, count, skip_special, out);
+    if (d->spelled != NULL) {
+        run_bytes(d->spelled, ids, count, skip_special, out);
         return;
     }
     struct text_list list = {.items = mem_array(count + 1, sizeof(struct sv))};
     for (size_t i = 0; i < count; i++) {
-        const struct token *token = vocab_get(vocab, ids[i]);
-        if (token != NULL && !(skip_special && token->special))
-            list.items[list.count++] = token->changed ? token->bytes : token->text;
+        unsigned flags = vocab_flags(vocab, ids[i]);
+        if ((flags & TOKEN_HERE) != 0 && !(skip_special && (flags & TOKEN_SPECIAL) != 0))
+            list.items[list.count++] = list_text(&list, vocab, ids[i]);
     }
     for (size_t i = 0; i < d->count; i++)
         d->steps[i].type->apply(&d->steps[i], &list);

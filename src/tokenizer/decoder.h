@@ -23,19 +23,12 @@ struct decoder_step {
     bool keep_first; /* Metaspace: the first one is a space like all others */
 };
 
-/* Bytes of all tokens in one block, for ByteLevel alone.  An entry: offset << 20 | length << 2 | flags. */
-enum { BYTES_SPECIAL = 1, BYTES_BROKEN = 2 /* not UTF-8 by itself */ };
-struct byte_table {
-    uint64_t *entries;
-    char *bytes; /* with room behind them to copy more than there is */
-    uint32_t limit;
-};
-
 struct decoder {
     struct decoder_step *steps;
     size_t count;
     size_t cap;
-    struct byte_table table;
+    const struct vocab *spelled; /* ByteLevel alone: where tokens are the bytes they spell; else NULL */
+    struct vocab own;            /* that one, when the tokenizer's vocabulary keeps texts */
 };
 
 bool decoder_load(struct decoder *d, const struct js_value *value, struct arena *arena,
@@ -46,7 +39,7 @@ struct decoder_step *decoder_add(struct decoder *d, const char *name);
 /* Is it ByteLevel and nothing else? */
 bool decoder_is_byte_level(const struct decoder *d);
 
-/* After the vocabulary is complete. */
+/* After the vocabulary, which stays where it is, is complete. */
 void decoder_settle(struct decoder *d, const struct vocab *vocab);
 
 /* Appends valid UTF-8.  Ids without a token are dropped, special ones too with skip_special. */

@@ -87,10 +87,10 @@ static bool load_added_one(struct tokenizer *t, const struct js_value *item, uin
         if (!js_as_i64(js_get(item, "id"), &id) || id < 0 || id > (int64_t)VOCAB_MAX_ID)
             return error_set(err, E_PARSE, "added token '" SV_FMT "' has no usable id",
                              SV_ARG(content));
-        token.id = vocab_get(&t->vocab, *next) == NULL ? *next : (uint32_t)id;
+        token.id = !vocab_has(&t->vocab, *next) ? *next : (uint32_t)id;
         if (!vocab_add(&t->vocab, token.id, content, err))
             return false;
-        t->vocab.tokens[token.id].added = true;
+        vocab_mark(&t->vocab, token.id, TOKEN_ADDED);
     }
     if (token.id >= *next)
         *next = token.id + 1;
@@ -99,16 +99,20 @@ static bool load_added_one(struct tokenizer *t, const struct js_value *item, uin
     js_as_bool(js_get(item, "lstrip"), &token.lstrip);
     js_as_bool(js_get(item, "rstrip"), &token.rstrip);
     js_as_bool(js_get(item, "single_word"), &token.single_word);
-    t->vocab.tokens[token.id].special = special;
-    token.content = t->vocab.tokens[token.id].text;
+    t->vocab.tokens[token.id].flags &= (uint8_t)~TOKEN_SPECIAL;
+    if (special)
+        vocab_mark(&t->vocab, token.id, TOKEN_SPECIAL);
+    content = arena_copy(&t->arena, content);
+    token.content = content;
     if (normalized &&
         !normalizer_apply(&t->normalizer, token.content, &t->arena, work, &token.content, err))
         return false;
     /* Merges are about the token as it was. */
-    if (t->late != NULL && !t->vocab.tokens[token.id].added &&
-        !sv_eq(token.content, t->vocab.tokens[token.id].text) && !late_ready(t->late, err))
+    bool own = (vocab_flags(&t->vocab, token.id) & TOKEN_ADDED) == 0;
+    if (t->late != NULL && own && !sv_eq(token.content, content) && !late_ready(t->late, err))
         return false;
-    vocab_show_as(&t->vocab, token.id, token.content);
+    if (!vocab_show_as(&t->vocab, token.id, token.content, err))
+        return false;
     added_add(normalized ? &t->added_normalized : &t->added_raw, token);
     return true;
 }
@@ -170,7 +174,7 @@ struct tokenizer *tokenizer_blank(void)
 {
     struct tokenizer *t = mem_new(struct tokenizer);
     t->pool = mem_new(struct scratch_pool);
-    vocab_init(&t->vocab, &t->arena);
+    vocab_init(&t->vocab);
     return t;
 }
 

@@ -127,7 +127,7 @@ bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struc
     t->chat_names = arena_array(&t->arena, SPECIAL_NAMES, sizeof(*t->chat_names));
     if (config == NULL && map == NULL)
         for (uint32_t id = 0; id < t->vocab.limit; id++)
-            t->named_special[id] = t->vocab.tokens[id].special;
+            t->named_special[id] = (vocab_flags(&t->vocab, id) & TOKEN_SPECIAL) != 0;
     read_specials(t, config);
     read_specials(t, map);
     /* What the class names by itself. */

@@ -41,7 +41,7 @@ static bool load_vocab(struct tokenizer *t, struct sv raw, struct error *err)
     js_scan_init(&s, raw);
     if (!js_scan_object(&s))
         return error_set(err, E_PARSE, "model.vocab is no object");
-    vocab_reserve(&t->vocab, raw.len / 24);
+    vocab_reserve(&t->vocab, raw.len / 24, raw.len / 2);
     while (ok && js_scan_member(&s, &first, &key)) {
         if (!plain_text(key, &spare, &text) || !js_scan_u64(&s, &id) || id > VOCAB_MAX_ID)
             ok = error_set(err, E_PARSE, "token '" SV_FMT "' has no usable id", SV_ARG(key));
@@ -91,7 +91,7 @@ static bool merge_parts(struct js_scan *s, struct merge_reader *r, struct sv *le
 static uint32_t own_token(const struct vocab *v, struct sv text)
 {
     uint32_t id = vocab_find(v, text);
-    return id != VOCAB_NONE && v->tokens[id].added ? VOCAB_NONE : id;
+    return id != VOCAB_NONE && (vocab_flags(v, id) & TOKEN_ADDED) != 0 ? VOCAB_NONE : id;
 }
 
 static bool load_merge(struct merge_reader *r, struct sv left, struct sv right, struct error *err)
@@ -202,7 +202,7 @@ static bool load_unigram(struct tokenizer *t, const struct js_value *model, stru
     js_scan_init(&s, vocab);
     if (!js_scan_array(&s))
         return error_set(err, E_PARSE, "model.vocab is no list");
-    vocab_reserve(&t->vocab, vocab.len / 32);
+    vocab_reserve(&t->vocab, vocab.len / 32, vocab.len / 2);
     while (ok && js_scan_element(&s, &first)) {
         MEM_GROW(scores, t->vocab.count, cap);
         uint32_t id = t->vocab.count;
@@ -272,7 +272,7 @@ bool load_model(struct tokenizer *t, const struct js_value *model, struct sv voc
     bool bytes = t->model.kind == MODEL_BPE && pretok_is_byte_level(&t->pretok) &&
                  !normalizer_spells_bytes(&t->normalizer);
     pretok_settle(&t->pretok, bytes);
-    t->vocab.byte_level = bytes || decoder_is_byte_level(&t->decoder);
+    t->vocab.byte_level = bytes;
     switch (t->model.kind) {
     case MODEL_BPE:
         return load_bpe(t, model, vocab, merges, late, err);

@@ -139,7 +139,7 @@ struct tokenizer *tokenizer_new_remote(const char *model, tokenizer_post_fn *pos
                                        struct error *err)
 {
     struct tokenizer *t = mem_new(struct tokenizer);
-    vocab_init(&t->vocab, &t->arena);
+    vocab_init(&t->vocab);
     t->remote = mem_new(struct remote);
     *t->remote = (struct remote){.model = mem_strdup(model), .post = post, .user = user};
     if (!probe(t->remote, err)) {

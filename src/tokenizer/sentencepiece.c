@@ -208,16 +208,18 @@ static bool read_pieces(struct tokenizer *t, struct spm *m, struct error *err)
     struct sv rest = m->pieces;
     bool bad = false;
     uint32_t id = 0;
-    vocab_reserve(&t->vocab, m->count);
+    vocab_reserve(&t->vocab, m->count, m->pieces.len);
     while (read_field(&rest, &f, &bad)) {
         if (f.number != 1 || f.wire != 2)
             continue;
         if (!read_piece(t, m, id, f.text, err))
             return false;
-        struct token *token = &t->vocab.tokens[id];
-        token->special = m->kinds[id] == PIECE_CONTROL || m->kinds[id] == PIECE_UNKNOWN;
+        if (m->kinds[id] == PIECE_CONTROL || m->kinds[id] == PIECE_UNKNOWN)
+            vocab_mark(&t->vocab, id, TOKEN_SPECIAL);
         if (m->kinds[id] == PIECE_USER)
-            added_add(&t->added_normalized, (struct added_token){.content = token->text, .id = id});
+            added_add(&t->added_normalized,
+                      (struct added_token){
+                          .content = arena_copy(&t->arena, vocab_bytes(&t->vocab, id)), .id = id});
         id++;
     }
     added_sort(&t->added_normalized);
@@ -251,7 +253,7 @@ static uint32_t find_normal(const struct tokenizer *t, const struct spm *m, stru
 static bool add_merges(struct tokenizer *t, const struct spm *m, uint32_t id, uint32_t rank,
                        struct error *err)
 {
-    struct sv piece = t->vocab.tokens[id].text;
+    struct sv piece = vocab_bytes(&t->vocab, id);
     uint32_t cp;
     for (size_t cut = 0; cut < piece.len;) {
         size_t n = utf8_next(piece.ptr + cut, &cp);
@@ -282,7 +284,7 @@ static bool build_bpe(struct tokenizer *t, const struct spm *m, struct error *er
         if (m->kinds[id] == PIECE_NORMAL)
             order[count++] = (struct scored){m->scores[id], id};
         else if (m->kinds[id] != PIECE_BYTE)
-            t->vocab.tokens[id].added = true; /* never a symbol of a text */
+            vocab_mark(&t->vocab, id, TOKEN_ADDED); /* never a symbol of a text */
     }
     qsort(order, count, sizeof(*order), by_score);
     bpe_init(&t->model.bpe, &t->vocab, &o);
@@ -411,24 +413,25 @@ void sentencepiece_decode(const struct sentencepiece *sp, const struct vocab *vo
     size_t start = out->len;
     bool front_seen = false;
     for (size_t i = 0; i <= count; i++) {
-        const struct token *token = i < count ? vocab_get(vocab, ids[i]) : NULL;
-        int kind = token == NULL ? 0 : sp->kinds[ids[i]];
-        if (kind == PIECE_BYTE && token->text.len == 6) {
-            buf_add_char(
-                &bytes, (char)(hex_digit(token->text.ptr[3]) * 16 + hex_digit(token->text.ptr[4])));
+        bool here = i < count && vocab_has(vocab, ids[i]);
+        int kind = here ? sp->kinds[ids[i]] : 0;
+        struct sv piece = here ? vocab_bytes(vocab, ids[i]) : SV_LIT("");
+        if (kind == PIECE_BYTE && piece.len == 6) {
+            buf_add_char(&bytes, (char)(hex_digit(piece.ptr[3]) * 16 + hex_digit(piece.ptr[4])));
             continue;
         }
-        if (token == NULL && i < count)
+        if (!here && i < count)
             continue;
         add_bytes(out, buf_sv(&bytes));
         buf_reset(&bytes);
-        if (token == NULL || kind == PIECE_CONTROL || (skip_special && token->special))
+        if (!here || kind == PIECE_CONTROL ||
+            (skip_special && (vocab_flags(vocab, ids[i]) & TOKEN_SPECIAL) != 0))
             continue;
         bool front = !front_seen && out->len == start;
         if (kind == PIECE_UNKNOWN)
             buf_add(out, sp->unk_surface);
         else
-            front_seen = add_piece(sp, token->text, front, out) || front_seen;
+            front_seen = add_piece(sp, piece, front, out) || front_seen;
     }
     buf_done(&bytes);
 }

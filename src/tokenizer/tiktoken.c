@@ -23,8 +23,8 @@ static void add_merges(struct tokenizer *t)
 {
     const struct vocab *v = &t->vocab;
     for (uint32_t id = 0; id < v->limit; id++) {
-        struct sv bytes = v->tokens[id].text;
-        for (size_t cut = 1; bytes.ptr != NULL && cut < bytes.len; cut++) {
+        struct sv bytes = vocab_bytes(v, id);
+        for (size_t cut = 1; cut < bytes.len; cut++) {
             uint32_t left = vocab_find(v, sv_make(bytes.ptr, cut));
             if (left == VOCAB_NONE)
                 continue;
@@ -53,14 +53,13 @@ static bool build_model(struct tokenizer *t, struct error *err)
 /* An added, special token. */
 static bool add_special(struct tokenizer *t, uint32_t id, struct sv content, struct error *err)
 {
-    if (vocab_get(&t->vocab, id) != NULL)
+    if (vocab_has(&t->vocab, id))
         return true;
     if (!vocab_add(&t->vocab, id, content, err))
         return false;
-    struct token *token = &t->vocab.tokens[id];
-    token->special = true;
-    token->added = true;
-    added_add(&t->added_raw, (struct added_token){.content = token->text, .id = id});
+    vocab_mark(&t->vocab, id, TOKEN_SPECIAL | TOKEN_ADDED);
+    added_add(&t->added_raw,
+              (struct added_token){.content = arena_copy(&t->arena, content), .id = id});
     return true;
 }
 
@@ -72,7 +71,7 @@ static bool read_ranks(struct tokenizer *t, struct sv text, struct error *err)
     struct buf bytes = {0};
     size_t number = 0;
     bool ok = true;
-    vocab_reserve(&t->vocab, text.len / 20);
+    vocab_reserve(&t->vocab, text.len / 20, text.len / 2);
     while (ok && sv_split(&text, '\n', &line)) {
         number++;
         line = sv_trim(line);
@@ -149,8 +148,8 @@ static bool set_pattern(struct tokenizer *t, const struct tokenizer_files *files
 static void mark_unusable(struct tokenizer *t)
 {
     for (uint32_t id = 0; id < t->vocab.limit; id++) {
-        const struct token *token = &t->vocab.tokens[id];
-        if (token->text.len == 0 || token->special || !utf8_valid(token->text))
+        unsigned flags = vocab_flags(&t->vocab, id);
+        if (vocab_bytes(&t->vocab, id).len == 0 || (flags & (TOKEN_SPECIAL | TOKEN_BROKEN)) != 0)
             t->named_special[id] = true;
     }
 }
@@ -219,7 +218,7 @@ static bool read_tekken_vocab(struct tokenizer *t, struct sv raw, const struct t
     bool ok = true;
     js_scan_init(&s, raw);
     ok = js_scan_array(&s);
-    vocab_reserve(&t->vocab, k->vocab_size < (1u << 21) ? k->vocab_size : 1u << 21);
+    vocab_reserve(&t->vocab, k->vocab_size, raw.len / 8);
     while (ok && js_scan_element(&s, &first))
         ok = read_tekken_token(t, &s, k, shift, &bytes);
     buf_done(&bytes);

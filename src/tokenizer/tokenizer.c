@@ -169,6 +169,6 @@ const char *tokenizer_describe(const struct tokenizer *t)
 
 struct sv tokenizer_token_text(const struct tokenizer *t, uint32_t id)
 {
-    const struct token *token = t->remote != NULL ? NULL : vocab_get(&t->vocab, id);
-    return token != NULL ? token->bytes : sv_make(NULL, 0);
+    const struct vocab *v = t->decoder.spelled != NULL ? t->decoder.spelled : &t->vocab;
+    return t->remote == NULL && vocab_has(v, id) ? vocab_bytes(v, id) : sv_make(NULL, 0);
 }

@@ -40,12 +40,13 @@ void unigram_init(struct unigram *u, const struct vocab *vocab, double *scores, 
     size_t count = 0;
     double lowest = DBL_MAX;
     for (uint32_t id = 0; id < vocab->limit; id++) {
-        struct sv text = vocab->tokens[id].text;
-        if (text.ptr == NULL)
+        if (!vocab_has(vocab, id))
             continue;
+        struct sv text = vocab_bytes(vocab, id);
         if (scores[id] < lowest)
             lowest = scores[id];
-        if (text.len > 0 && (skip == NULL || !skip[id]) && vocab_find(vocab, text) == id)
+        if (text.len > 0 && (skip == NULL || !skip[id]) &&
+            (!vocab->repeats || vocab_find(vocab, text) == id))
             keys[count++] =
                 (struct trie_key){(const unsigned char *)text.ptr, (uint32_t)text.len, id};
     }

@@ -1,12 +1,16 @@
-/* One hash map with linear probing over one array of tokens.  It keeps 32 bits of the hash beside the id, so that a miss
- * rarely has to look at a token. */
+/* Records of eight bytes, one block of bytes, one hash table of ids with linear probing.  A slot keeps eleven bits of the
+ * hash beside the id, so that a miss rarely has to look at a token.  Everything is small because most of loading a
+ * tokenizer is waiting for memory. */
 #include "tokenizer/vocab.h"
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "tokenizer/utf8.h"
 
 #include <stdlib.h>
+
+enum { ID_BITS = 21, AHEAD = 16 };
+
+#define ID_MASK (((uint32_t)1 << ID_BITS) - 1)
 
 int vocab_byte_of(uint32_t cp)
 {
@@ -30,59 +34,136 @@ uint32_t vocab_char_of(unsigned char byte)
     return byte == 173 ? 0x100 + 67 : byte;
 }
 
-static uint64_t load_part(const char *at, size_t n)
+size_t vocab_spell(struct sv text, char *out)
 {
-    uint64_t value = 0;
-    memcpy(&value, at, n);
+    const char *at = text.ptr;
+    const char *end = at + text.len;
+    char *to = out;
+    while (at < end) {
+        unsigned char c = (unsigned char)*at;
+        if (c >= 33 && c <= 126) {
+            *to++ = *at++;
+            continue;
+        }
+        /* The other characters of the map, U+00A1 to U+0143, have two bytes. */
+        if (c < 0xC2 || c > 0xC5 || end - at < 2 || ((unsigned char)at[1] & 0xC0) != 0x80)
+            return SIZE_MAX;
+        int byte = vocab_byte_of((c & 0x1Fu) << 6 | ((unsigned char)at[1] & 0x3Fu));
+        if (byte < 0)
+            return SIZE_MAX;
+        *to++ = (char)byte;
+        at += 2;
+    }
+    return (size_t)(to - out);
+}
+
+static inline uint64_t load8(const char *at)
+{
+    uint64_t value;
+    memcpy(&value, at, 8);
     return value;
 }
 
-static uint32_t hash_of(struct sv key)
+static inline uint64_t load4(const char *at)
 {
-    uint64_t h = key.len * 0x9E3779B97F4A7C15u;
-    size_t at = 0;
-    for (; at + 8 <= key.len; at += 8) {
-        h = (h ^ load_part(key.ptr + at, 8)) * 0xD6E8FEB86659FD93u;
-        h ^= h >> 32;
-    }
-    if (at < key.len) {
-        h = (h ^ load_part(key.ptr + at, key.len - at)) * 0xD6E8FEB86659FD93u;
-        h ^= h >> 32;
-    }
-    h *= 0xD6E8FEB86659FD93u;
-    return (uint32_t)(h >> 32);
+    uint32_t value;
+    memcpy(&value, at, 4);
+    return value;
 }
 
-static void place(struct vocab *v, uint64_t slot)
+static inline uint64_t mix(uint64_t h, uint64_t word)
 {
-    size_t at = (size_t)(slot >> 32) & v->mask;
-    while (v->slots[at] != 0)
-        at = (at + 1) & v->mask;
-    v->slots[at] = slot;
+    h = (h ^ word) * 0xD6E8FEB86659FD93u;
+    return h ^ h >> 32;
+}
+
+uint32_t vocab_hash(const char *ptr, size_t len)
+{
+    uint64_t h = len * 0x9E3779B97F4A7C15u;
+    if (len >= 8) {
+        for (size_t at = 0; at + 8 < len; at += 8)
+            h = mix(h, load8(ptr + at));
+        h = mix(h, load8(ptr + len - 8)); /* overlaps the word before */
+    } else if (len >= 4) {
+        h = mix(h, load4(ptr) << 32 | load4(ptr + len - 4));
+    } else if (len > 0) {
+        h = mix(h, (uint64_t)(unsigned char)ptr[0] << 16 |
+                       (uint64_t)(unsigned char)ptr[len / 2] << 8 | (unsigned char)ptr[len - 1]);
+    }
+    return (uint32_t)(h * 0xD6E8FEB86659FD93u >> 32);
+}
+
+/* The token as the file has it. */
+static struct token original(const struct vocab *v, uint32_t id)
+{
+    struct token token = v->tokens[id];
+    if ((token.flags & TOKEN_CHANGED) != 0)
+        memcpy(&token, v->block.ptr + token.at - sizeof(token), sizeof(token));
+    return token;
+}
+
+static bool is_token(const struct vocab *v, uint32_t id, const char *ptr, size_t len, bool spelled)
+{
+    struct token token = original(v, id);
+    return token.len == len && ((token.flags & TOKEN_SPELLED) != 0) == spelled &&
+           (len == 0 || memcmp(v->block.ptr + token.at, ptr, len) == 0);
+}
+
+/* The slot of a token, or the free one where it would be. */
+static size_t slot_of(const struct vocab *v, struct vocab_key key, bool spelled)
+{
+    uint32_t tag = key.hash & ~ID_MASK;
+    size_t at = key.hash & v->mask;
+    for (; v->slots[at] != 0; at = (at + 1) & v->mask)
+        if ((v->slots[at] & ~ID_MASK) == tag &&
+            is_token(v, (v->slots[at] & ID_MASK) - 1, key.ptr, key.len, spelled))
+            break;
+    return at;
+}
+
+static uint32_t find_key(const struct vocab *v, struct vocab_key key, bool spelled)
+{
+    uint32_t slot = v->slots[slot_of(v, key, spelled)];
+    return slot == 0 ? VOCAB_NONE : (slot & ID_MASK) - 1;
 }
 
 static void resize(struct vocab *v, size_t size)
 {
-    uint64_t *old = v->slots;
+    uint32_t *old = v->slots;
     size_t old_size = old != NULL ? v->mask + 1 : 0;
     v->slots = mem_array(size, sizeof(*v->slots));
     v->mask = size - 1;
-    for (size_t i = 0; i < old_size; i++)
-        if (old[i] != 0)
-            place(v, old[i]);
+    for (size_t i = 0; i < old_size; i++) {
+        if (old[i] == 0)
+            continue;
+        struct token token = original(v, (old[i] & ID_MASK) - 1);
+        uint32_t hash = vocab_hash(v->block.ptr + token.at, token.len);
+        size_t at = hash & v->mask;
+        while (v->slots[at] != 0)
+            at = (at + 1) & v->mask;
+        v->slots[at] = old[i];
+    }
     free(old);
 }
 
-void vocab_init(struct vocab *v, struct arena *arena)
+void vocab_init(struct vocab *v)
 {
-    *v = (struct vocab){.arena = arena};
+    *v = (struct vocab){0};
 }
 
 void vocab_done(struct vocab *v)
 {
+    buf_done(&v->block);
     free(v->tokens);
     free(v->slots);
     *v = (struct vocab){0};
+}
+
+static void tokens_room(struct vocab *v, uint32_t cap)
+{
+    v->tokens = mem_resize(v->tokens, cap, sizeof(*v->tokens));
+    memset(v->tokens + v->cap, 0, (cap - v->cap) * sizeof(*v->tokens));
+    v->cap = cap;
 }
 
 static void make_room(struct vocab *v, uint32_t id)
@@ -90,48 +171,53 @@ static void make_room(struct vocab *v, uint32_t id)
     if (id < v->limit)
         return;
     if (id >= v->cap) {
-        uint32_t cap = v->cap < 1024 ? 1024 : v->cap;
-        while (cap <= id)
-            cap *= 2;
-        v->tokens = mem_resize(v->tokens, cap, sizeof(*v->tokens));
-        memset(v->tokens + v->cap, 0, (cap - v->cap) * sizeof(*v->tokens));
-        v->cap = cap;
+        uint32_t cap = v->cap < 1024 ? 1024 : v->cap + v->cap / 2;
+        tokens_room(v, cap > id ? cap : id + 1);
     }
     v->limit = id + 1;
 }
 
-void vocab_reserve(struct vocab *v, size_t count)
+/* Two thirds of the slots are filled at most. */
+static void slots_room(struct vocab *v, size_t count)
 {
-    size_t size = 1024;
-    while (size < count * 2 && size < (size_t)1 << 22)
+    size_t size = v->slots != NULL ? v->mask + 1 : 1024;
+    while (size * 2 < count * 3)
         size *= 2;
     if (v->slots == NULL || size > v->mask + 1)
         resize(v, size);
 }
 
-/* The bytes that the token's text spells; false when a character stands for no byte. */
-static bool spell(struct vocab *v, struct token *token, struct sv text)
+void vocab_reserve(struct vocab *v, size_t count, size_t bytes)
 {
-    size_t plain = 0;
-    while (plain < text.len && text.ptr[plain] >= 33 && text.ptr[plain] <= 126)
-        plain++;
-    if (plain == text.len)
-        return true;
-    char *out = arena_alloc(v->arena, text.len);
-    size_t n = 0;
-    for (size_t i = 0; i < text.len;) {
-        uint32_t cp;
-        i += utf8_next(text.ptr + i, &cp);
-        int byte = vocab_byte_of(cp);
-        if (byte < 0)
-            return false;
-        out[n++] = (char)byte;
-    }
-    token->bytes = sv_make(out, n);
-    return true;
+    if (count > VOCAB_MAX_ID)
+        count = VOCAB_MAX_ID;
+    if (count > v->cap)
+        tokens_room(v, (uint32_t)count);
+    slots_room(v, count);
+    if (bytes < UINT32_MAX / 2)
+        buf_reserve(&v->block, bytes + VOCAB_SLACK);
 }
 
-bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
+/* Puts a text behind the block as it is to be kept: where, how long, of which nature. */
+static struct token append(struct vocab *v, struct sv text)
+{
+    char *to = buf_reserve(&v->block, text.len + VOCAB_SLACK);
+    size_t n = v->byte_level ? vocab_spell(text, to) : SIZE_MAX;
+    bool spelled = n != SIZE_MAX;
+    if (!spelled) {
+        n = text.len;
+        memcpy(to, text.len > 0 ? text.ptr : "", n);
+    }
+    struct token token = {(uint32_t)v->block.len, (uint16_t)n, TOKEN_HERE};
+    if (spelled)
+        token.flags |= TOKEN_SPELLED;
+    if (!utf8_valid(sv_make(to, n)))
+        token.flags |= TOKEN_BROKEN;
+    v->block.len += n;
+    return token;
+}
+
+static bool check(const struct vocab *v, uint32_t id, struct sv text, struct error *err)
 {
     if (id > VOCAB_MAX_ID)
         return error_set(err, E_PARSE, "token '" SV_FMT "' has id %u; the highest allowed is %u",
@@ -139,51 +225,115 @@ bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
     if (text.len > VOCAB_MAX_BYTES)
         return error_set(err, E_LIMIT, "the token of id %u has %zu bytes; at most %u are allowed",
                          id, text.len, VOCAB_MAX_BYTES);
-    if (!v->raw_bytes && !utf8_valid(text))
-        return error_set(err, E_PARSE, "the token of id %u is not valid UTF-8", id);
-    make_room(v, id);
-    struct token *token = &v->tokens[id];
-    if (token->text.ptr != NULL)
-        return error_set(err, E_PARSE, "tokens '" SV_FMT "' and '" SV_FMT "' have the same id %u",
-                         SV_ARG(token->text), SV_ARG(text), id);
-    token->text = arena_copy(v->arena, text);
-    token->bytes = token->text;
-    token->spelled = v->byte_level && spell(v, token, token->text);
-    vocab_reserve(v, v->used + 1);
-    if (vocab_find(v, text) == VOCAB_NONE) {
-        place(v, (uint64_t)hash_of(text) << 32 | (id + 1));
-        v->used++;
-    }
-    v->count++;
+    if (v->block.len > UINT32_MAX - 4 * VOCAB_MAX_BYTES)
+        return error_set(err, E_LIMIT, "the tokens have more than 4 GB of text");
     return true;
 }
 
-void vocab_show_as(struct vocab *v, uint32_t id, struct sv text)
+bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
 {
-    struct token *token = &v->tokens[id];
-    if (sv_eq(token->text, text))
-        return;
-    token->changed = true;
-    token->bytes = text;
-    if (v->byte_level)
-        spell(v, token, text);
+    if (!check(v, id, text, err))
+        return false;
+    struct token token = append(v, text);
+    if (!v->raw_bytes && (token.flags & (TOKEN_SPELLED | TOKEN_BROKEN)) == TOKEN_BROKEN)
+        return error_set(err, E_PARSE, "the token of id %u is not valid UTF-8", id);
+    if (vocab_has(v, id)) {
+        struct buf spare = {0};
+        struct sv first = vocab_text(v, id, &spare);
+        error_set(err, E_PARSE, "tokens '" SV_FMT "' and '" SV_FMT "' have the same id %u",
+                  SV_ARG(first), SV_ARG(text), id);
+        buf_done(&spare);
+        return false;
+    }
+    make_room(v, id);
+    v->tokens[id] = token;
+    v->count++;
+    slots_room(v, v->used + 1);
+    const char *kept = v->block.ptr + token.at;
+    struct vocab_key key = {kept, token.len, vocab_hash(kept, token.len)};
+    size_t at = slot_of(v, key, (token.flags & TOKEN_SPELLED) != 0);
+    if (v->slots[at] != 0) {
+        v->repeats = true;
+        return true;
+    }
+    v->slots[at] = (key.hash & ~ID_MASK) | (id + 1);
+    v->used++;
+    return true;
+}
+
+struct sv vocab_text(const struct vocab *v, uint32_t id, struct buf *spare)
+{
+    if (!vocab_has(v, id))
+        return sv_make(NULL, 0);
+    struct token token = original(v, id);
+    struct sv kept = sv_make(v->block.ptr + token.at, token.len);
+    if ((token.flags & TOKEN_SPELLED) == 0)
+        return kept;
+    buf_reset(spare);
+    buf_reserve(spare, 1); /* an empty text is not NULL */
+    for (size_t i = 0; i < kept.len; i++)
+        utf8_add(spare, vocab_char_of((unsigned char)kept.ptr[i]));
+    return buf_sv(spare);
+}
+
+bool vocab_show_as(struct vocab *v, uint32_t id, struct sv text, struct error *err)
+{
+    struct buf spare = {0};
+    bool same = sv_eq(vocab_text(v, id, &spare), text);
+    buf_done(&spare);
+    if (same)
+        return true;
+    if (!check(v, id, text, err))
+        return false;
+    struct token first = original(v, id);
+    buf_add(&v->block, sv_make((const char *)&first, sizeof(first)));
+    struct token shown = append(v, text);
+    unsigned kind = TOKEN_SPELLED | TOKEN_BROKEN;
+    shown.flags = (uint8_t)((shown.flags & kind) | (v->tokens[id].flags & ~kind) | TOKEN_CHANGED);
+    v->tokens[id] = shown;
+    return true;
 }
 
 uint32_t vocab_find(const struct vocab *v, struct sv text)
 {
-    if (v->slots == NULL)
+    char small[256];
+    if (v->slots == NULL || text.len > VOCAB_MAX_BYTES)
         return VOCAB_NONE;
-    uint32_t hash = hash_of(text);
-    for (size_t at = hash & v->mask; v->slots[at] != 0; at = (at + 1) & v->mask)
-        if ((uint32_t)(v->slots[at] >> 32) == hash) {
-            uint32_t id = (uint32_t)v->slots[at] - 1;
-            if (sv_eq(v->tokens[id].text, text))
-                return id;
-        }
-    return VOCAB_NONE;
+    if (!v->byte_level)
+        return find_key(
+            v, (struct vocab_key){text.ptr, (uint32_t)text.len, vocab_hash(text.ptr, text.len)},
+            false);
+    char *out = text.len <= sizeof(small) ? small : mem_alloc(text.len);
+    size_t n = vocab_spell(text, out);
+    bool spelled = n != SIZE_MAX;
+    const char *ptr = spelled ? out : text.ptr;
+    n = spelled ? n : text.len;
+    uint32_t id = find_key(v, (struct vocab_key){ptr, (uint32_t)n, vocab_hash(ptr, n)}, spelled);
+    if (out != small)
+        free(out);
+    return id;
 }
 
-const struct token *vocab_get(const struct vocab *v, uint32_t id)
+/* Slots first, then tokens, then bytes: while one key waits for memory the next ones ask for theirs. */
+void vocab_find_many(const struct vocab *v, const struct vocab_key *keys, size_t count,
+                     uint32_t *ids)
 {
-    return id < v->limit && v->tokens[id].text.ptr != NULL ? &v->tokens[id] : NULL;
+    for (size_t from = 0; from < count; from += AHEAD) {
+        size_t n = count - from < AHEAD ? count - from : AHEAD;
+        const struct vocab_key *k = keys + from;
+        for (size_t i = 0; i < n; i++)
+            __builtin_prefetch(&v->slots[k[i].hash & v->mask]);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t slot = v->slots[k[i].hash & v->mask];
+            if (slot != 0)
+                __builtin_prefetch(&v->tokens[(slot & ID_MASK) - 1]);
+        }
+        for (size_t i = 0; i < n; i++) {
+            uint32_t slot = v->slots[k[i].hash & v->mask];
+            if (slot != 0)
+                __builtin_prefetch(v->block.ptr + v->tokens[(slot & ID_MASK) - 1].at);
+        }
+        for (size_t i = 0; i < n; i++)
+            ids[from + i] = find_key(v, k[i], v->byte_level);
+    }
 }

@@ -11,9 +11,9 @@ static void build(struct trie *trie, const struct vocab *vocab, struct sv prefix
     struct trie_key *keys = mem_array(vocab->limit + 1, sizeof(*keys));
     size_t count = 0;
     for (uint32_t id = 0; id < vocab->limit; id++) {
-        struct sv text = vocab->tokens[id].text;
-        if (text.ptr == NULL || text.len <= prefix.len || !sv_starts(text, prefix) ||
-            vocab_find(vocab, text) != id)
+        struct sv text = vocab_bytes(vocab, id);
+        if (text.len <= prefix.len || !sv_starts(text, prefix) ||
+            (vocab->repeats && vocab_find(vocab, text) != id))
             continue;
         keys[count++] = (struct trie_key){(const unsigned char *)text.ptr + prefix.len,
                                           (uint32_t)(text.len - prefix.len), id};

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 struct fixture {
-    struct arena arena;
     struct vocab vocab;
     struct bpe bpe;
     struct bpe_work work;
@@ -40,7 +39,6 @@ static void done(struct fixture *f)
     bpe_work_done(&f->work);
     bpe_done(&f->bpe);
     vocab_done(&f->vocab);
-    arena_done(&f->arena);
 }
 
 static void expect(struct fixture *f, const char *word, const uint32_t *want, size_t count)
@@ -61,7 +59,7 @@ static void low_fixture(struct fixture *f, const struct bpe_options *options, co
 {
     static const char *const entries[] = {"l", "o", "w", "e", "r", "lo", "low", "er"};
     *f = (struct fixture){0};
-    vocab_init(&f->vocab, &f->arena);
+    vocab_init(&f->vocab);
     f->vocab.byte_level = true;
     for (uint32_t i = 0; i < 8; i++)
         add(f, i, entries[i]);
@@ -136,7 +134,7 @@ static void test_merges_out_of_order_are_doubted(void **state)
     (void)state;
     struct fixture f = {0};
     static const char *const entries[] = {"a", "b", "c", "ab", "abc"};
-    vocab_init(&f.vocab, &f.arena);
+    vocab_init(&f.vocab);
     f.vocab.byte_level = true;
     for (uint32_t i = 0; i < 5; i++)
         add(&f, i, entries[i]);
@@ -182,7 +180,7 @@ static void grow(struct fixture *f, struct mt19937 *g, bool always_merge, unsign
     uint32_t count = 2 + (uint32_t)py_below(g, 2);
     memset(rules->rank, 0xFF, sizeof(rules->rank));
     *f = (struct fixture){0};
-    vocab_init(&f->vocab, &f->arena);
+    vocab_init(&f->vocab);
     f->vocab.byte_level = true;
     for (uint32_t i = 0; i < count; i++)
         add(f, i, texts[i]);
