@@ -138,10 +138,9 @@ static void make_text(void *user, size_t index)
 static bool make_texts(struct burst *b, struct error *err)
 {
     struct workload *workload = b->workload;
-    bool alone = tokenizer_is_remote(b->context->tokenizer);
     for (b->first = 0; b->first < workload->count; b->first += BATCH) {
         size_t n = workload->count - b->first < BATCH ? workload->count - b->first : BATCH;
-        parallel_for(n, alone || n < 8 ? 1 : parallel_threads(), make_text, b);
+        parallel_for(n, parallel_tokenizing(b->context->tokenizer, n), make_text, b);
         for (size_t i = 0; i < n; i++) {
             if (!b->work[i].ok) {
                 *err = b->work[i].err;

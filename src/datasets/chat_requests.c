@@ -86,10 +86,9 @@ static void make_text(void *user, size_t index)
 static bool add_requests(struct chat_build *b, struct workload *workload, struct error *err)
 {
     const struct tokenizer *tokenizer = b->context->tokenizer;
-    bool alone = tokenizer != NULL && tokenizer_is_remote(tokenizer);
     for (b->first = 0; b->first < workload->count; b->first += BATCH) {
         size_t n = workload->count - b->first < BATCH ? workload->count - b->first : BATCH;
-        parallel_for(n, alone || n < 8 ? 1 : parallel_threads(), make_text, b);
+        parallel_for(n, parallel_tokenizing(tokenizer, n), make_text, b);
         for (size_t i = 0; i < n; i++) {
             const struct text_work *work = &b->work[i];
             struct request *r = &workload->requests[b->first + i];

@@ -1,12 +1,14 @@
 /* See parallel.h.  Threads live for one call: a call is worth milliseconds, starting a thread some 20 microseconds. */
 #include "datasets/parallel.h"
 
+#include "tokenizer/tokenizer.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { THREADS_MAX = 64 };
+enum { THREADS_MAX = 64, FEW_PIECES = 8 };
 
 struct pieces {
     atomic_size_t next;
@@ -22,6 +24,14 @@ unsigned parallel_threads(void)
         return 1;
     int n = CPU_COUNT(&set);
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
+}
+
+unsigned parallel_tokenizing(const struct tokenizer *tokenizer, size_t pieces)
+{
+    unsigned connections = tokenizer != NULL ? tokenizer_connections(tokenizer) : 0;
+    if (connections > 0)
+        return connections;
+    return pieces < FEW_PIECES ? 1 : parallel_threads();
 }
 
 static void *work(void *arg)

@@ -239,13 +239,14 @@ static bool add_requests(struct sharegpt *s, struct error *err)
 {
     size_t wanted = s->context->config->num_prompts;
     size_t total = s->entries.count;
-    bool alone = tokenizer_is_remote(s->context->tokenizer);
     for (s->first = 0; s->first < total && s->accepted < wanted; s->first += BATCH) {
         size_t n = total - s->first < BATCH ? total - s->first : BATCH;
-        /* Not many more than are wanted: nearly all pass. */
-        size_t limit = (wanted - s->accepted) * 2 + 8;
+        /* Not many more than are wanted, as nearly all pass; no more when every one is a question to the server. */
+        size_t limit = wanted - s->accepted;
+        if (!tokenizer_is_remote(s->context->tokenizer))
+            limit = limit * 2 + 8;
         n = n < limit ? n : limit;
-        parallel_for(n, alone || n < 8 ? 1 : parallel_threads(), count_entry, s);
+        parallel_for(n, parallel_tokenizing(s->context->tokenizer, n), count_entry, s);
         for (size_t i = 0; i < n && s->accepted < wanted; i++) {
             if (!s->work[i].ok) {
                 *err = s->work[i].err;

@@ -214,8 +214,8 @@ static size_t plan_windows(struct run *run)
     for (size_t i = 0; i < job->count; i++)
         tokens += job->target(job->user, i) + job->extra_bytes / TOKEN_BYTES;
     bool large = tokens > SMALL_JOB_TOKENS;
-    if (large && !tokenizer_is_remote(job->context->tokenizer))
-        run->threads = parallel_threads();
+    if (large || tokenizer_is_remote(job->context->tokenizer))
+        run->threads = parallel_tokenizing(job->context->tokenizer, job->count + WINDOW_MIN);
     size_t size = WINDOW_TOKENS / (tokens / job->count + 1);
     size = size < run->threads ? run->threads : size;
     size = size < WINDOW_MIN ? WINDOW_MIN : size > WINDOW_MAX ? WINDOW_MAX : size;

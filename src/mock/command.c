@@ -71,6 +71,9 @@ static const struct option_row rows[] = {
       "slower."},
     {GROUP, COUNT("max-batch", max_batch,
      "Requests that run at a time; more of them wait. 0: no limit."), .default_text = "0"},
+    {GROUP, .name = "tokenize-delay", .kind = OPTION_DURATION_MS, .value = "MS",
+     .default_text = "0", AT(tokenize_ns),
+     .help = "Time before an answer of /tokenize and /detokenize."},
 #undef GROUP
 #define GROUP .group = "output"
     {GROUP, COUNT("tokens", tokens,

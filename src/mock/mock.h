@@ -35,6 +35,7 @@ struct mock_options {
     double ttft_sigma, itl_sigma; /* normal: share of the mean; lognormal: sigma of the logarithm */
     double prefill_us_per_token;
     double itl_per_stream_us; /* added to every gap for each running request */
+    uint64_t tokenize_ns;     /* before an answer of /tokenize and /detokenize */
     uint64_t max_batch;       /* requests beyond it wait; 0: no limit */
 
     /* output */

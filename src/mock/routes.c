@@ -1,6 +1,7 @@
 /* Which path does what.  One table; an unknown path is 404 and a wrong method 405, both as a FastAPI server says it. */
 #include "mock/server_priv.h"
 
+#include "base/clock.h"
 #include "json/writer.h"
 
 static void reply_writer(struct mock_conn *c, struct buf *body)
@@ -72,10 +73,21 @@ static void refuse_ask(struct mock_conn *c, const struct mock_ask *ask)
     mock_reply_error(c, ask->status, ask->param, ask->message);
 }
 
+/* --tokenize-delay: the answer that is put together next waits in the buffer. */
+static void hold_tokens(struct mock_conn *c)
+{
+    uint64_t delay_ns = c->thread->server->options->tokenize_ns;
+    if (delay_ns == 0)
+        return;
+    c->hold_at = c->out.len;
+    c->hold_until_ns = clock_mono_ns() + delay_ns;
+}
+
 static void tokenize(struct mock_conn *c)
 {
     struct mock_ask ask;
     struct mock_tokens tokens = {0};
+    hold_tokens(c);
     if (mock_ask_tokenize(&ask, mock_request_body(&c->request), &tokens)) {
         struct buf body = {0};
         struct js_writer w;
@@ -104,6 +116,7 @@ static void detokenize(struct mock_conn *c)
 {
     struct mock_ask ask;
     struct buf text = {0};
+    hold_tokens(c);
     if (mock_ask_detokenize(&ask, mock_request_body(&c->request), &text)) {
         struct buf body = {0};
         struct js_writer w;

@@ -2,6 +2,7 @@
 #include "modes/run.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "datasets/dataset.h"
+#include "datasets/parallel.h"
 #include "datasets/replay.h"
 #include "datasets/stats.h"
 #include "load/align.h"
@@ -418,28 +420,51 @@ static bool run_load(struct run *r, struct error *err)
 
 /* ---- figures ---------------------------------------------------------------------------------------------------- */
 
+struct text_counts {
+    struct run *run;
+    struct record **records; /* that are to be counted */
+    pthread_mutex_t lock;
+    bool failed; /* with the first problem; under the lock */
+    struct error err;
+};
+
+static void count_text(void *user, size_t index)
+{
+    struct text_counts *counts = user;
+    struct record *record = counts->records[index];
+    struct token_ids ids = {0};
+    struct error err;
+    if (tokenizer_encode(counts->run->session->tokenizer, record->text, false, &ids, &err)) {
+        record->text_tokens = (int64_t)ids.count;
+    } else {
+        pthread_mutex_lock(&counts->lock);
+        if (!counts->failed)
+            counts->err = err;
+        counts->failed = true;
+        pthread_mutex_unlock(&counts->lock);
+    }
+    token_ids_done(&ids);
+}
+
 /* Output of responses without usage is counted with the tokenizer, as Python does. */
 static void count_texts(struct run *r)
 {
     if (r->session->tokenizer == NULL || r->session->backend->pooling)
         return;
-    struct token_ids ids = {0};
-    bool warned = false;
+    struct text_counts counts = {.run = r,
+                                 .records = mem_array(r->load.count + 1, sizeof(struct record *)),
+                                 .lock = PTHREAD_MUTEX_INITIALIZER};
+    size_t count = 0;
     for (size_t i = 0; i < r->load.count; i++) {
         struct record *record = &r->load.records[i];
-        if (!record_ok(record) || record->usage_completion_tokens > 0)
-            continue;
-        struct error err;
-        ids.count = 0;
-        if (tokenizer_encode(r->session->tokenizer, record->text, false, &ids, &err)) {
-            record->text_tokens = (int64_t)ids.count;
-        } else if (!warned) {
-            note(stderr, "warning: cannot count the output tokens of some responses: %s",
-                 session_redacted(r->session, err.message));
-            warned = true;
-        }
+        if (record_ok(record) && record->usage_completion_tokens <= 0)
+            counts.records[count++] = record;
     }
-    token_ids_done(&ids);
+    parallel_for(count, parallel_tokenizing(r->session->tokenizer, count), count_text, &counts);
+    if (counts.failed)
+        note(stderr, "warning: cannot count the output tokens of some responses: %s",
+             session_redacted(r->session, counts.err.message));
+    free(counts.records);
 }
 
 void run_summarize(const struct run *r, const struct record *records, size_t count,

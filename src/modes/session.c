@@ -15,6 +15,9 @@
 #include "net/tls.h"
 #include "output/notes.h"
 
+/* Questions to the server's tokenizer at a time.  A server tokenizes in a few threads; more only wait there. */
+enum { TOKENIZER_CONNECTIONS = 8 };
+
 const char *session_redacted(struct session *s, const char *text)
 {
     struct buf out = {0};
@@ -175,7 +178,15 @@ static bool is_path(const char *id)
 
 static bool ask_tokenizer(struct session *s, struct error *err)
 {
-    s->tokenizer = tokenizer_new_remote(s->wire_model, server_post, &s->server, err);
+    struct buf url = {0};
+    buf_add_fmt(&url, "%s://%s%s", s->target.tls ? "https" : "http", s->target.authority,
+                s->target.prefix);
+    struct tokenizer_server server = {.post = server_post,
+                                      .user = &s->server,
+                                      .url = buf_cstr(&url),
+                                      .connections = TOKENIZER_CONNECTIONS};
+    s->tokenizer = tokenizer_new_remote(s->wire_model, &server, err);
+    buf_done(&url);
     return s->tokenizer != NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Many texts at once: threads take the next few texts from a common counter until none is left.  Results go to places that
- * are fixed beforehand, so they do not depend on who did what. */
+/* Many texts at once: threads take the next few texts (the next one, when a server is asked) from a common counter until
+ * none is left.  Results go to places that are fixed beforehand, so they do not depend on who did what. */
 #include "base/alloc.h"
 #include "tokenizer/tokenizer.h"
 
@@ -15,6 +15,7 @@ struct batch {
     const struct sv *texts;
     size_t count;
     bool add_special;
+    size_t step; /* texts taken at a time */
     struct token_ids *ids;
     atomic_size_t next;
     atomic_bool failed;
@@ -26,10 +27,10 @@ static void *work(void *arg)
 {
     struct batch *b = arg;
     while (!atomic_load_explicit(&b->failed, memory_order_relaxed)) {
-        size_t start = atomic_fetch_add(&b->next, STEP);
+        size_t start = atomic_fetch_add(&b->next, b->step);
         if (start >= b->count)
             break;
-        size_t end = start + STEP < b->count ? start + STEP : b->count;
+        size_t end = start + b->step < b->count ? start + b->step : b->count;
         for (size_t i = start; i < end; i++) {
             struct error err = {0};
             if (tokenizer_encode(b->t, b->texts[i], b->add_special, &b->ids[i], &err))
@@ -48,16 +49,23 @@ bool tokenizer_encode_many(const struct tokenizer *t, const struct sv *texts, si
                            bool add_special, unsigned threads, struct token_ids *ids,
                            struct error *err)
 {
-    struct batch b = {
-        .t = t, .texts = texts, .count = count, .add_special = add_special, .ids = ids};
+    unsigned connections = tokenizer_connections(t);
+    struct batch b = {.t = t,
+                      .texts = texts,
+                      .count = count,
+                      .add_special = add_special,
+                      .step = connections > 0 ? 1 : STEP,
+                      .ids = ids};
     pthread_t others[MAX_THREADS];
     unsigned started = 0;
+    if (threads == 0)
+        threads = connections;
     if (threads == 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         threads = cores > 0 ? (unsigned)cores : 1;
     }
-    if (threads > (count + STEP - 1) / STEP)
-        threads = (unsigned)((count + STEP - 1) / STEP);
+    if (threads > (count + b.step - 1) / b.step)
+        threads = (unsigned)((count + b.step - 1) / b.step);
     if (threads > MAX_THREADS)
         threads = MAX_THREADS;
     pthread_mutex_init(&b.lock, NULL);

@@ -1,8 +1,8 @@
 /* tokenizer.h - text to token ids and back, as the server does it.
  * Use: tokenizer_load for local files, or tokenizer_new_remote around a server's /tokenize and /detokenize; then
  * tokenizer_encode / tokenizer_decode; tokenizer_free.
- * Threads: a local tokenizer is read-only after loading and may be used by many threads, each with its own
- * struct token_ids / buf.  Errors: struct error; an unsupported part of a file is named, never ignored. */
+ * Threads: a tokenizer may be used by many threads, each with its own struct token_ids / buf.
+ * Errors: struct error; an unsupported part of a file is named, never ignored. */
 #ifndef VB_TOKENIZER_TOKENIZER_H
 #define VB_TOKENIZER_TOKENIZER_H
 
@@ -38,12 +38,19 @@ enum tokenizer_use { TOKENIZER_SERVE, TOKENIZER_PLAIN };
 struct tokenizer *tokenizer_resolve(const char *id, enum tokenizer_use use, bool *missing,
                                     struct error *err);
 
-/* Posts `body` (JSON) to the server path ("/tokenize", "/detokenize") and appends the reply body. */
+/* Posts `body` (JSON) to the server path ("/tokenize", "/detokenize") and appends the reply body.  Called from as many
+ * threads at a time as there are connections. */
 typedef bool tokenizer_post_fn(void *user, const char *path, struct sv body, struct buf *reply,
                                struct error *err);
+struct tokenizer_server {
+    tokenizer_post_fn *post;
+    void *user;
+    const char *url;      /* without the path, for messages */
+    unsigned connections; /* at most, at a time; 0 counts as 1 */
+};
 /* A tokenizer that asks the server; probes it at once (text "test"; vocabulary estimated as
- * max(2 * max id, 131072), HUB_AND_TOKENIZERS 4). */
-struct tokenizer *tokenizer_new_remote(const char *model, tokenizer_post_fn *post, void *user,
+ * max(2 * max id, 131072), HUB_AND_TOKENIZERS 4).  Up to 64 MiB of answers are kept.  *server is copied. */
+struct tokenizer *tokenizer_new_remote(const char *model, const struct tokenizer_server *server,
                                        struct error *err);
 void tokenizer_free(struct tokenizer *t);
 
@@ -54,7 +61,8 @@ bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_specia
 bool tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t count,
                       bool skip_special, struct buf *out, struct error *err);
 
-/* Many texts over several threads (0: as many as cores); ids[i] is appended to.  The first failure is reported. */
+/* Many texts over several threads (0: as many as cores, or as connections to the server); ids[i] is appended to.  The
+ * first failure is reported. */
 bool tokenizer_encode_many(const struct tokenizer *t, const struct sv *texts, size_t count,
                            bool add_special, unsigned threads, struct token_ids *ids,
                            struct error *err);
@@ -70,6 +78,8 @@ uint32_t tokenizer_special_count(const struct tokenizer *t);
 /* Is the id one of the special ids (all_special_ids of Python's tokenizer)? */
 bool tokenizer_is_special(const struct tokenizer *t, uint32_t id);
 bool tokenizer_is_remote(const struct tokenizer *t);
+/* Questions to the server that may be under way at a time; 0: a local tokenizer, cores are the limit. */
+unsigned tokenizer_connections(const struct tokenizer *t);
 /* One sentence: kind and vocabulary size, for the log. */
 const char *tokenizer_describe(const struct tokenizer *t);
 

@@ -65,9 +65,10 @@ struct late *late_new(struct tokenizer *t, struct sv merges);
 bool late_ready(struct late *late, struct error *err);
 void late_free(struct late *late);
 
-bool remote_encode(const struct remote *r, struct sv text, bool add_special, struct token_ids *ids,
+/* remote.c: one question to the server each, unless the answer is known; from any thread. */
+bool remote_encode(struct remote *r, struct sv text, bool add_special, struct token_ids *ids,
                    struct error *err);
-bool remote_decode(const struct remote *r, const uint32_t *ids, size_t count, struct buf *out,
+bool remote_decode(struct remote *r, const uint32_t *ids, size_t count, struct buf *out,
                    struct error *err);
 uint32_t remote_vocab_size(const struct remote *r);
 void remote_free(struct remote *r);

@@ -227,7 +227,8 @@ static void test_text_through_the_servers_tokenizer(void **state)
     unsigned calls = 0;
     (void)state;
     fixture_init(&f, "random");
-    f.tokenizer = tokenizer_new_remote("m", letters, &calls, &f.err);
+    struct tokenizer_server server = {letters, &calls, "http://h", 1};
+    f.tokenizer = tokenizer_new_remote("m", &server, &f.err);
     assert_non_null(f.tokenizer);
     assert_true(fixture_build(&f));
     /* One probe, then for every prompt one detokenize and one tokenize, as the lengths agree. */
