@@ -20,7 +20,7 @@ DOORS = [
     (re.compile(r"^curl/"), {"hub"}),
     (re.compile(r"^mpi\.h$"), {"load"}),
     (re.compile(r"^(zmq|msgpack)(\.h|/)"), {"engine"}),
-    (re.compile(r"^zlib\.h$"), {"net", "datasets", "multimodal"}),
+    (re.compile(r"^zlib\.h$"), {"net", "datasets", "multimodal", "report"}),
     (re.compile(r"^(zstd|lz4|snappy-c|brotli/.*)\.h$"), {"datasets", "multimodal"}),
     (re.compile(r"^(turbojpeg|jpeglib|png|webp/.*)\.h$"), {"datasets", "multimodal"}),
 ]

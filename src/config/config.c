@@ -61,6 +61,7 @@ void config_init(struct config *config)
         .percentile_count = 1,
     };
 }
+        .itl_thresholds_ms = {25.0, 50.0},
 
 void config_done(struct config *config)
 {

@@ -251,6 +251,9 @@ struct config {
     size_t warning_count;
     size_t warning_cap;
 };
+    bool plot_timeline;
+    double itl_thresholds_ms[2]; /* colours of the timeline; the first below the second */
+    bool plot_dataset_stats;
 
 struct option_parser;
 struct option_row;

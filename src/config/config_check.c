@@ -389,11 +389,12 @@ static void warn_idle(struct config *config)
                     config->tokenizer_mode);
     }
     if (!config->save_result && !config->append_result) {
-        const char *flag = config->save_detailed             ? "--save-detailed"
-                           : config->result_filename != NULL ? "--result-filename"
-                           : config->result_dir != NULL      ? "--result-dir"
-                           : config->metadata.count > 0      ? "--metadata"
-                                                             : NULL;
+        bool named = !config->plot_timeline && !config->plot_dataset_stats; /* plots take the name */
+        const char *flag = config->save_detailed                      ? "--save-detailed"
+                           : named && config->result_filename != NULL ? "--result-filename"
+                           : named && config->result_dir != NULL      ? "--result-dir"
+                           : config->metadata.count > 0               ? "--metadata"
+                                                                      : NULL;
         if (flag != NULL) {
             config_warn(config,
                         "%s has no effect without --save-result or --append-result: no "

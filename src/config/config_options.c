@@ -423,6 +423,39 @@ static bool set_percentiles(const struct option_call *call, struct error *err)
     return true;
 }
 
+static bool set_itl_thresholds(const struct option_call *call, struct error *err)
+{
+    struct config *config = call->target;
+    struct sv rest = sv_from(call->value);
+    struct sv part;
+    double limits[2];
+    size_t count = 0;
+    for (; sv_split(&rest, ',', &part); count++) {
+        double limit;
+        if (!num_parse_double(sv_trim(part), &limit) || !isfinite(limit) || limit <= 0) {
+            return error_set(err, E_USAGE,
+                             "'" SV_FMT "' is not a number of milliseconds above 0; two are "
+                             "needed, e.g. --timeline-itl-thresholds 25,50",
+                             SV_ARG(sv_trim(part)));
+        }
+        if (count < 2) {
+            limits[count] = limit;
+        }
+    }
+    if (count != 2) {
+        return error_set(err, E_USAGE,
+                         "'%s' holds %zu number%s; two are needed, e.g. "
+                         "--timeline-itl-thresholds 25,50",
+                         call->value, count, count == 1 ? "" : "s");
+    }
+    if (limits[0] >= limits[1]) {
+        return error_set(err, E_USAGE, "'%s': the first limit must be below the second",
+                         call->value);
+    }
+    memcpy(config->itl_thresholds_ms, limits, sizeof(limits));
+    return true;
+}
+
 static bool set_goodput(const struct option_call *call, struct error *err)
 {
     static const enum metric_id allowed[] = {METRIC_TTFT, METRIC_TPOT, METRIC_E2EL};

@@ -17,6 +17,7 @@
 #include "output/multi_turn.h"
 #include "output/notes.h"
 #include "output/table.h"
+#include "report/timeline.h"
 
 struct talk {
     struct run run;
@@ -148,6 +149,7 @@ static bool show(struct points *p, struct point *point, const struct multi_turn_
     bool printed = table_write(stdout, buf_sv(&text), &print_error);
     if (point->path != NULL)
         note(stderr, "Result saved to %s", point->path);
+    points_plot(p, point, m->run, &(struct timeline_talks){m->owner, m->first_item});
     bool met = points_keep(p, point, buf_sv(&json), &gate);
     if (saved && !printed)
         *err = print_error;

@@ -16,6 +16,7 @@
 #include "output/console.h"
 #include "output/notes.h"
 #include "output/result.h"
+#include "report/plots.h"
 
 static const char *const HASH_KEY = "settings_hash";
 
@@ -49,6 +50,7 @@ static bool show_results(struct points *p, struct point *point, const struct run
         point->path = arena_strdup(&p->arena, path);
     }
     free(path);
+    points_plot(p, point, report, NULL);
     if (saved && !printed)
         *err = print_error;
     return saved && printed;
@@ -89,6 +91,25 @@ static bool measure_run(struct points *p, struct point *point, struct error *err
     run_done(run);
     free(run);
     return ok;
+}
+
+void points_plot(struct points *p, const struct point *point, const struct run_report *report,
+                 const struct timeline_talks *talks)
+{
+    struct plots_place place = {point->path, point->suffix};
+    struct plot_outcome outcomes[PLOT_COUNT];
+    struct run_report named = *report;
+    named.config = &point->config;
+    plots_write(&named, talks, &place, outcomes);
+    for (enum plot plot = 0; plot < PLOT_COUNT; plot++) {
+        const struct plot_outcome *outcome = &outcomes[plot];
+        if (outcome->written)
+            note(stderr, "%s saved to %s", plot_name(plot), outcome->path);
+        else if (outcome->wanted)
+            note(stderr, "warning: %s not saved: %s", plot_name(plot),
+                 session_redacted(p->session, outcome->error.message));
+    }
+    plots_done(outcomes);
 }
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
@@ -137,7 +158,8 @@ void points_suffix(struct points *p, struct point *point, const char *suffix)
 {
     struct buf name = {0};
     struct buf full = {0};
-    if (point->config.append_result)
+    if (point->config.append_result) {
+        point->suffix = arena_strdup(&p->arena, suffix);
         return;
     base_name(p, &point->config, &name);
     add_suffixed(&full, buf_sv(&name), sv_from(suffix), true);

@@ -18,6 +18,7 @@ struct point {
     const char *banner;   /* printed above it; NULL: none */
     const char *label;    /* "concurrency=4"; NULL: the only run */
     const char *path;     /* where it was saved; NULL: it was not */
+    const char *suffix;   /* of its pictures, where all results go into one file; NULL: none */
     const struct js_value *result;
     bool reused; /* taken from a file, --resume */
     bool interrupted;
@@ -60,6 +61,11 @@ bool points_finish(struct points *p, struct error *err);
 struct run_report;
 bool points_write(struct points *p, struct point *point, const struct run_report *report,
                   struct sv json, struct error *err);
+/* Draws the run as --plot-timeline and --plot-dataset-stats say, after its result was written; what fails is only warned
+ * of.  `talks`: conversations; NULL: single requests. */
+struct timeline_talks;
+void points_plot(struct points *p, const struct point *point, const struct run_report *report,
+                 const struct timeline_talks *talks);
 /* What every kind of measurement does at its end: keeps the object, and judges the gates. */
 bool points_keep(struct points *p, struct point *point, struct sv json, struct error *err);
 void points_note_error(struct points *p, const struct error *err);

@@ -381,6 +381,29 @@ static void test_percentile_metrics_ignore_unknown_names_with_a_warning(void **s
     config_done(&c);
 }
 
+static void test_thresholds_of_the_timeline_are_two_rising_numbers(void **state)
+{
+    (void)state;
+    struct config c;
+    accept(&c, "--plot-timeline|--timeline-itl-thresholds|7.5, 1e2");
+    assert_true(c.plot_timeline && !c.plot_dataset_stats);
+    assert_true(c.itl_thresholds_ms[0] == 7.5 && c.itl_thresholds_ms[1] == 100.0);
+    config_done(&c);
+    accept(&c, "--plot-dataset-stats");
+    assert_true(!c.plot_timeline && c.plot_dataset_stats);
+    assert_true(c.itl_thresholds_ms[0] == 25.0 && c.itl_thresholds_ms[1] == 50.0);
+    config_done(&c);
+    refuse("--timeline-itl-thresholds|25", "--timeline-itl-thresholds", "'25' holds 1 number;");
+    refuse("--timeline-itl-thresholds|1,2,3", "--timeline-itl-thresholds", "holds 3 numbers");
+    refuse("--timeline-itl-thresholds|25,", "--timeline-itl-thresholds", "''");
+    refuse("--timeline-itl-thresholds|25,x", "--timeline-itl-thresholds", "'x'");
+    refuse("--timeline-itl-thresholds|0,50", "--timeline-itl-thresholds", "'0'");
+    refuse("--timeline-itl-thresholds|25,inf", "--timeline-itl-thresholds", "'inf'");
+    refuse("--timeline-itl-thresholds|25,nan", "--timeline-itl-thresholds", "'nan'");
+    refuse("--timeline-itl-thresholds|50,25", "--timeline-itl-thresholds", "below the second");
+    refuse("--timeline-itl-thresholds|50,50", "--timeline-itl-thresholds", "below the second");
+}
+
 static void test_goodput_limits_are_named_numbers(void **state)
 {
     (void)state;
@@ -640,6 +663,7 @@ int main(void)
         cmocka_unit_test(test_ramp_up_needs_both_ends_and_no_rate),
         cmocka_unit_test(test_percentiles_keep_their_order_and_are_named_once),
         cmocka_unit_test(test_percentile_metrics_ignore_unknown_names_with_a_warning),
+        cmocka_unit_test(test_thresholds_of_the_timeline_are_two_rising_numbers),
         cmocka_unit_test(test_goodput_limits_are_named_numbers),
         cmocka_unit_test(test_range_ratio_is_a_number_or_an_object),
         cmocka_unit_test(test_general_lengths_win_over_the_data_sets_own),

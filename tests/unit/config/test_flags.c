@@ -177,6 +177,8 @@ static bool same_field(const struct option_row *row, const struct config *a, con
         return memcmp(a->metric_selected, b->metric_selected, sizeof(a->metric_selected)) == 0 &&
                a->percentile_count == b->percentile_count &&
                a->percentiles[0] == b->percentiles[0] &&
+               a->itl_thresholds_ms[0] == b->itl_thresholds_ms[0] &&
+               a->itl_thresholds_ms[1] == b->itl_thresholds_ms[1] &&
                a->random_range_ratio_input == b->random_range_ratio_input &&
                a->random_range_ratio_output == b->random_range_ratio_output;
     case OPTION_SWITCH:
