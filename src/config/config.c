@@ -58,10 +58,10 @@ void config_init(struct config *config)
         .metric_selected =
             {[METRIC_TTFT] = true, [METRIC_TPOT] = true, [METRIC_ITL] = true, [METRIC_E2EL] = true},
         .percentiles = {99.0},
+        .itl_thresholds_ms = {25.0, 50.0},
         .percentile_count = 1,
     };
 }
-        .itl_thresholds_ms = {25.0, 50.0},
 
 void config_done(struct config *config)
 {

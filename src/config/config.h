@@ -240,6 +240,9 @@ struct config {
     double percentiles[CONFIG_MAX_PERCENTILES];
     size_t percentile_count;
     struct config_goodput goodput;
+    bool plot_timeline;
+    double itl_thresholds_ms[2]; /* colours of the timeline; the first below the second */
+    bool plot_dataset_stats;
 
     /* files of settings */
     const char *config_file; /* --config; NULL: none */
@@ -251,9 +254,6 @@ struct config {
     size_t warning_count;
     size_t warning_cap;
 };
-    bool plot_timeline;
-    double itl_thresholds_ms[2]; /* colours of the timeline; the first below the second */
-    bool plot_dataset_stats;
 
 struct option_parser;
 struct option_row;

@@ -161,6 +161,7 @@ void points_suffix(struct points *p, struct point *point, const char *suffix)
     if (point->config.append_result) {
         point->suffix = arena_strdup(&p->arena, suffix);
         return;
+    }
     base_name(p, &point->config, &name);
     add_suffixed(&full, buf_sv(&name), sv_from(suffix), true);
     point->config.result_filename = arena_copy(&p->arena, buf_sv(&full)).ptr;
