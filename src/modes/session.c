@@ -170,12 +170,6 @@ static bool set_model(struct session *s, struct error *err)
     return true;
 }
 
-/* A name that can only be a path: asking a server for its tokenizer would hide a slip. */
-static bool is_path(const char *id)
-{
-    return id[0] == '/' || id[0] == '~' || strncmp(id, "./", 2) == 0 || strncmp(id, "../", 3) == 0;
-}
-
 static bool ask_tokenizer(struct session *s, struct error *err)
 {
     struct buf url = {0};
@@ -190,24 +184,26 @@ static bool ask_tokenizer(struct session *s, struct error *err)
     return s->tokenizer != NULL;
 }
 
+/* A tokenizer that was named and is not there is worth a warning, a model's that is not there is usual. */
+static void say_without(const struct session *s, const struct error *local, const char *instead)
+{
+    bool named = s->config->tokenizer != NULL;
+    note(stderr, "%s%s; %s", named ? "warning: --tokenizer: " : "", local->message, instead);
+}
+
+/* `local` says why there is no other tokenizer. */
 static bool use_servers_tokenizer(struct session *s, const struct error *local, struct error *err)
 {
-    const char *given = s->config->tokenizer;
-    if (given != NULL && is_path(given))
-        return error_set(err, E_IO, "--tokenizer: %s", local->message);
-    if (given != NULL)
-        note(stderr, "warning: --tokenizer: %s; the server's own tokenizer is used instead",
-             local->message);
+    say_without(s, local, "the server is asked for its own");
     if (!session_resolve(s, err))
         return false;
     if (ask_patiently(s, ask_tokenizer, err))
         return true;
-    if (err->code == E_NETWORK)
-        return error_context(err, "%s, so the server is asked", local->message);
-    return error_context(err,
-                         "%s, and the server cannot tokenize either (name a folder with "
-                         "--tokenizer)",
-                         local->message);
+    struct error server = *err;
+    return error_set(err, server.code,
+                     "there is no tokenizer for '%s' (name a folder, a file or a built-in encoding "
+                     "with --tokenizer): %s; %s",
+                     s->tokenizer_id, local->message, server.message);
 }
 
 /* Built-in names, local files and the local hub cache first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
@@ -219,13 +215,16 @@ static bool set_tokenizer(struct session *s, struct error *err)
     if (config->skip_tokenizer_init)
         return true;
     s->tokenizer = tokenizer_resolve(s->tokenizer_id, TOKENIZER_SERVE, &missing, &local);
-    if (s->tokenizer == NULL && !missing) {
+    if (s->tokenizer == NULL && local.code == E_INTERRUPTED) {
         *err = local;
-        return error_context(err, "cannot load the tokenizer '%s'", s->tokenizer_id);
-    }
-    if (s->tokenizer == NULL && dataset_needs_tokenizer(config) &&
-        !use_servers_tokenizer(s, &local, err))
         return false;
+    }
+    if (s->tokenizer == NULL && dataset_needs_tokenizer(config)) {
+        if (!use_servers_tokenizer(s, &local, err))
+            return false;
+    } else if (s->tokenizer == NULL && (!missing || config->tokenizer != NULL)) {
+        say_without(s, &local, "this run goes on without one");
+    }
     if (s->tokenizer != NULL)
         note(stderr, "Tokenizer: %s", tokenizer_describe(s->tokenizer));
     return true;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "tokenizer/load.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_priv.h"
 
 #include <stdlib.h>
 
@@ -101,26 +101,65 @@ static struct tokenizer *load_file(const char *path, parse_fn *parse, const char
     return t;
 }
 
-/* The first format that loads; the first failure is the one that is reported. */
+/* Files of a folder that did not load, as one text: "tokenizer.json: why; tiktoken.model: why". */
+struct passed_over {
+    struct buf text;
+    enum error_code code; /* of the first */
+};
+
+static void pass_over(struct passed_over *p, const char *file, const char *name,
+                      const struct error *err)
+{
+    struct buf prefix = {0};
+    struct sv why = sv_from(err->message);
+    buf_add_fmt(&prefix, "tokenizer '%s': ", name);
+    if (sv_starts(why, buf_sv(&prefix)))
+        why = sv_skip(why, prefix.len);
+    if (p->text.len > 0)
+        buf_add_str(&p->text, "; ");
+    else
+        p->code = err->code;
+    buf_reset(&prefix);
+    buf_add_fmt(&prefix, "%s: ", file);
+    if (!sv_starts(why, buf_sv(&prefix)))
+        buf_add(&p->text, buf_sv(&prefix));
+    buf_add(&p->text, why);
+    buf_done(&prefix);
+}
+
+/* The first format that loads; what was passed over is told with it, or is the error.  Behind a file that is bad only
+ * rank files are tried, as the native peer does: the others may be read otherwise than their tokenizer.json says. */
 static struct tokenizer *load_folder(const char *folder, const char *name, bool file_only,
                                      bool *missing, struct error *err)
 {
     struct buf path = {0};
-    struct error later;
+    struct passed_over passed = {0};
     struct tokenizer *t = NULL;
-    bool failed = false;
     for (size_t i = 0; t == NULL && i < FORMATS; i++) {
+        struct error why;
         buf_reset(&path);
         buf_add_fmt(&path, "%s/%s", folder, formats[i].name);
-        if (!file_exists(buf_cstr(&path)))
+        if (!file_exists(buf_cstr(&path)) ||
+            (passed.text.len > 0 && formats[i].parse != tiktoken_parse))
             continue;
-        t = load_file(buf_cstr(&path), formats[i].parse, name, file_only, failed ? &later : err);
-        failed = true;
+        t = load_file(buf_cstr(&path), formats[i].parse, name, file_only, &why);
+        if (t == NULL)
+            pass_over(&passed, formats[i].name, name, &why);
     }
+    *missing = t == NULL && passed.text.len == 0;
+    if (t != NULL && passed.text.len > 0)
+        t->description = arena_fmt(&t->arena, "%s; passed over: %s", tokenizer_describe(t),
+                                   buf_cstr(&passed.text));
+    else if (*missing)
+        error_set(err, E_IO,
+                  "no tokenizer.json and none of tiktoken.model, qwen.tiktoken, vocab.tiktoken, "
+                  "tekken.json, tokenizer.model, spiece.model, sentencepiece.bpe.model, vocab.json "
+                  "in '%s'",
+                  folder);
+    else if (t == NULL)
+        error_set(err, passed.code, "tokenizer '%s': %s", name, buf_cstr(&passed.text));
+    buf_done(&passed.text);
     buf_done(&path);
-    *missing = !failed;
-    if (!failed)
-        error_set(err, E_IO, "there is no tokenizer file in '%s'", folder);
     return t;
 }
 
@@ -226,9 +265,7 @@ struct tokenizer *tokenizer_resolve(const char *id, enum tokenizer_use use, bool
     } else {
         *missing = true;
         error_set(err, E_IO,
-                  "no tokenizer '%s': it is no built-in encoding, no local path and not in the "
-                  "local hub cache",
-                  id);
+                  "'%s' is no built-in encoding, no local path and not in the local hub cache", id);
     }
     buf_done(&folder);
     return t;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The server as tokenizer: several connections, its habits, its errors, and the order in which tokenizers are tried."""
+import base64
 import json
 import os
 import threading
 import time
 
-from harness import Folder, Late, Mock, RawServer, CLOSE, SLOW, holds, main, program, run, same, stream
+from harness import Folder, Late, Mock, RawServer, CLOSE, SLOW, holds, main, run, same, stream
 
 KEY = "key-that-nobody-sees"
 
@@ -164,6 +165,99 @@ def test_answers_are_counted_side_by_side():
     same(len(texts), 40, "requests")
     same(saved["total_output_tokens"], sum(map(len, texts)), "letters of all answers", result)
     same(script.most, 8, "questions at a time")
+
+
+# ---- which tokenizer is taken --------------------------------------------------------------------------------------
+
+MINI = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "tok-mini")
+RANKS = "".join("%s %d\n" % (base64.b64encode(bytes([i])).decode(), i) for i in range(256))
+OWN = "Tokenizer: the server's own (POST http://127.0.0.1:%d/tokenize) for model 'no/such-model'"
+
+
+class Places:
+    """Folders with tokenizers of every kind, and a hub cache."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        with open(os.path.join(MINI, "tokenizer.json"), encoding="utf-8") as f:
+            mini = f.read()
+        self.write("good/tokenizer.json", mini)
+        self.write("good/tiktoken.model", RANKS)
+        self.write("alone/my-tokenizer.json", mini)
+        for name in ("tiktoken.model", "qwen.tiktoken", "vocab.tiktoken"):
+            self.write("ranks-%s/%s" % (name.split(".")[0], name), RANKS)
+        self.write("half/tokenizer.json", '{"model":')
+        self.write("half/tiktoken.model", RANKS)
+        self.write("bad/tokenizer.json", '{"model":')
+        self.write("bad/tiktoken.model", "x y\n")
+        self.write("empty/readme.txt", "")
+        self.write("gpt2/tokenizer.json", mini)
+        self.write("hub/models--org--name/refs/main", "c0ffee")
+        self.write("hub/models--org--name/snapshots/c0ffee/tokenizer.json", mini)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.folder(name)), exist_ok=True)
+        with open(self.folder(name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def dry(self, port, tokenizer, *flags):
+        return run("serve", "--model", "no/such-model", "--host", "127.0.0.1", "--port", str(port), "--num-prompts",
+                   "2", "--dataset-name", "custom", "--dataset-path", self.folder.prompts, "--skip-chat-template",
+                   "--disable-tqdm", "--dry-run", "--tokenizer", tokenizer, *flags, cwd=self.folder.path,
+                   env={"HF_HUB_CACHE": self.folder("hub"), "HF_HUB_OFFLINE": "1"})
+
+
+def test_local_tokenizers_in_their_order():
+    rows = [("gpt2", "built-in encoding gpt2, vocabulary of 50257"),  # though there is a folder of this name
+            ("o200k_base", "built-in encoding o200k_base, vocabulary of 200275"),
+            ("./gpt2", "byte-level BPE, 8189 entries and 3 added tokens"),
+            ("good", "byte-level BPE, 8189 entries and 3 added tokens"),
+            ("alone/my-tokenizer.json", "byte-level BPE, 8189 entries and 3 added tokens"),
+            ("ranks-tiktoken", "tiktoken ranks, 256 entries and 256 added tokens"),
+            ("ranks-qwen", "tiktoken ranks, 256 entries and 256 added tokens"),
+            ("ranks-vocab", "tiktoken ranks, 256 entries and 256 added tokens"),
+            ("org/name", "byte-level BPE, 8189 entries and 3 added tokens"),
+            ("half", "tiktoken ranks, 256 entries and 256 added tokens; passed over: tokenizer.json: malformed at byte")]
+    with Folder(2) as folder, RawServer(lambda i: [answer(b"404 Not Found", b"{}")]) as server:
+        places = Places(folder)
+        for name, kind in rows:
+            result = places.dry(server.port, name)
+            same(result.status, 0, "exit status with %s" % name, result)
+            holds(kind in result.err, "'%s' for %s" % (kind, name), result)
+        same(server.requests, [], "the server is not asked")
+
+
+def test_the_server_is_asked_where_nothing_else_loads():
+    rows = [("empty", "no tokenizer.json and none of tiktoken.model, qwen.tiktoken, vocab.tiktoken"),
+            ("bad", "tokenizer.json: malformed at byte 9; tiktoken.model: line 1 is no token with a rank"),
+            ("bad/tokenizer.json", "tokenizer.json: malformed at byte 9"),
+            ("no/where", "'no/where' is no built-in encoding, no local path and not in the local hub cache"),
+            ("/no/where", "'/no/where' is no built-in encoding, no local path and not in the local hub cache")]
+    with Folder(2) as folder:
+        places = Places(folder)
+        for name, why in rows:
+            script = Letters()
+            with RawServer(script) as server:
+                script.server = server
+                result = places.dry(server.port, name)
+            same(result.status, 0, "exit status with %s" % name, result)
+            same(total(result), text_bytes(2), "letters", result)
+            holds("warning: --tokenizer: " in result.err and why in result.err, "why %s is not used" % name, result)
+            holds(OWN % server.port in result.err, "what is used instead", result)
+
+
+def test_nothing_at_all_is_one_error_with_all_causes():
+    with Folder(2) as folder, RawServer(lambda i: [answer(b"404 Not Found", b'{"detail":"Not Found"}')]) as server:
+        places = Places(folder)
+        result = places.dry(server.port, "bad")
+        same((result.status, result.out), (1, ""), "exit status, stdout", result)
+        error = result.err[result.err.index("error: "):]
+        for words in ("there is no tokenizer for 'bad'", "with --tokenizer", "tokenizer.json: malformed at byte 9",
+                      "tiktoken.model: line 1 is no token with a rank",
+                      "POST http://127.0.0.1:%d/tokenize: HTTP 404: Not Found" % server.port):
+            holds(words in error, words, result)
+        result = places.dry(server.port, "bad", "--skip-tokenizer-init")
+        same(result.status, 0, "exit status without a tokenizer", result)
 
 
 main(globals())
