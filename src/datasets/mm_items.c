@@ -4,11 +4,15 @@
 #include "base/arena.h"
 #include "base/num.h"
 #include "datasets/format/jpeg.h"
+#include "datasets/format/video.h"
 #include "json/tree.h"
 
 #include <math.h>
 
 #define FLAG "--random-mm-bucket-config"
+
+/* Of an item, all its frames: 3 bytes each wait in memory until they are compressed. */
+enum { MAX_PIXELS = 500000000 };
 
 struct reader {
     struct sv text;
@@ -70,6 +74,10 @@ static bool read_key(struct reader *r, struct mm_bucket *bucket, struct error *e
         return syntax(r, "')' after three numbers", err);
     if (quote != '\0' && !take(r, quote))
         return syntax(r, "the closing quote", err);
+    if (sides[0] * sides[1] * sides[2] > MAX_PIXELS)
+        return error_set(err, E_CONFIG, FLAG ": (%llu, %llu, %llu) is more than %d million pixels",
+                         (unsigned long long)sides[0], (unsigned long long)sides[1],
+                         (unsigned long long)sides[2], MAX_PIXELS / 1000000);
     *bucket = (struct mm_bucket){(uint32_t)sides[0], (uint32_t)sides[1], (uint32_t)sides[2]};
     return true;
 }
@@ -202,11 +210,7 @@ bool mm_items_parse(struct mm_items *items, const struct config *config, struct 
                          "--random-mm-base-items-per-request: at least %lld items are wanted, but "
                          "--random-mm-limit-mm-per-prompt allows %lld",
                          (long long)items->low, (long long)items->high);
-    if (has_kind(items, true))
-        return error_set(err, E_UNSUPPORTED,
-                         FLAG ": sizes with more than one frame are videos, which this version "
-                              "cannot make; give them weight 0");
-    return true;
+    return !has_kind(items, true) || video_check(err) || error_context(err, FLAG);
 }
 
 void mm_items_begin(const struct mm_items *items, struct pcg64 *g, struct mm_state *state)

@@ -1,10 +1,11 @@
-/* Data set "random-mm": random text and images of noise (DATASETS 7).
+/* Data set "random-mm": random text, images and videos of noise (DATASETS 7).
  * Text as in "random".  For each request, after its text: how many items, then by turns the size of an item and its
- * pixels, all from the same stream; the images are compressed on all cores.  Pixels wait in text_item.data as
- * width, height, bytes. */
+ * pixels, all from the same stream; images and videos are compressed on all cores.  Pixels wait in text_item.data
+ * behind their sizes. */
 #include "base/base64.h"
 #include "datasets/dataset_priv.h"
 #include "datasets/format/jpeg.h"
+#include "datasets/format/video.h"
 #include "datasets/media.h"
 #include "datasets/mm_items.h"
 #include "datasets/random_source.h"
@@ -18,11 +19,11 @@ struct mm_build {
     struct buf tmp;
 };
 
-/* Before each image's pixels in text_item.data. */
-struct image_head {
-    uint32_t width;
-    uint32_t height;
-};
+/* Pixels of an item, all its frames. */
+static size_t pixel_bytes(struct mm_bucket bucket)
+{
+    return (size_t)bucket.height * bucket.width * 3 * bucket.frames;
+}
 
 static void items_drawn(void *user, size_t index, struct text_item *item)
 {
@@ -33,12 +34,28 @@ static void items_drawn(void *user, size_t index, struct text_item *item)
     (void)index;
     mm_items_begin(&b->items, g, &state);
     while (mm_items_draw(&b->items, g, &state, &bucket)) {
-        struct image_head head = {bucket.width, bucket.height};
-        size_t bytes = (size_t)head.width * head.height * 3;
-        buf_add(&item->data, sv_make((const char *)&head, sizeof(head)));
+        size_t bytes = pixel_bytes(bucket);
+        buf_add(&item->data, sv_make((const char *)&bucket, sizeof(bucket)));
         pcg64_bytes(g, (uint8_t *)buf_reserve(&item->data, bytes), bytes);
         item->data.len += bytes;
     }
+}
+
+/* One content part; `tmp` is scratch. */
+static bool add_part(struct buf *out, struct buf *tmp, const uint8_t *pixels,
+                     struct mm_bucket bucket, struct error *err)
+{
+    bool video = bucket.frames > 1;
+    buf_reset(tmp);
+    if (video ? !video_encode(pixels, bucket.width, bucket.height, bucket.frames, tmp, err)
+              : !jpeg_encode(pixels, bucket.width, bucket.height, tmp, err))
+        return false;
+    buf_add_str(out,
+                video ? "{\"type\":\"video_url\",\"video_url\":{\"url\":\"data:video/mp4;base64,"
+                      : "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/jpeg;base64,");
+    base64_add(out, buf_sv(tmp));
+    buf_add_str(out, "\"}}");
+    return true;
 }
 
 /* out: the prompt's JSON string, then the parts; data: afterwards the length of the first. */
@@ -52,19 +69,14 @@ static bool text_finish(void *user, size_t index, struct text_item *item, struct
     js_string(&w, buf_sv(&item->fit.text));
     size_t literal = item->out.len;
     for (bool first = true; rest.len > 0; first = false) {
-        struct image_head head;
-        memcpy(&head, rest.ptr, sizeof(head));
-        rest = sv_skip(rest, sizeof(head));
-        buf_reset(&item->tmp);
-        if (!jpeg_encode((const uint8_t *)rest.ptr, head.width, head.height, &item->tmp, err))
-            return false;
-        rest = sv_skip(rest, (size_t)head.width * head.height * 3);
+        struct mm_bucket bucket;
+        memcpy(&bucket, rest.ptr, sizeof(bucket));
+        rest = sv_skip(rest, sizeof(bucket));
         if (!first)
             buf_add_char(&item->out, ',');
-        buf_add_str(&item->out,
-                    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/jpeg;base64,");
-        base64_add(&item->out, buf_sv(&item->tmp));
-        buf_add_str(&item->out, "\"}}");
+        if (!add_part(&item->out, &item->tmp, (const uint8_t *)rest.ptr, bucket, err))
+            return false;
+        rest = sv_skip(rest, pixel_bytes(bucket));
     }
     buf_reset(&item->data);
     buf_add(&item->data, sv_make((const char *)&literal, sizeof(literal)));
@@ -89,7 +101,7 @@ static size_t pixels_of(const struct mm_items *items)
 {
     size_t most = 0;
     for (size_t i = 0; i < items->bucket_count; i++) {
-        size_t bytes = (size_t)items->buckets[i].height * items->buckets[i].width * 3;
+        size_t bytes = pixel_bytes(items->buckets[i]);
         most = bytes > most ? bytes : most;
     }
     return most * (size_t)items->high;
