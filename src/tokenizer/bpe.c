@@ -21,8 +21,8 @@ enum {
     CACHE_SIZE = 1 << 14,
     CACHE_WORD = 31,
     CACHE_IDS = 7,
-    VERDICTS = 1 << 13,
     ID_BITS = 21,
+    AHEAD = 12, /* merges */
 };
 
 #define ID_MASK  (((uint32_t)1 << ID_BITS) - 1)
@@ -54,6 +54,9 @@ static inline uint32_t pair_find(const struct bpe *bpe, uint32_t left, uint32_t 
 {
     uint64_t hash = pair_hash(left, right);
     uint32_t tag = tag_of(hash);
+    size_t bit = (size_t)(hash >> (bpe->pair_shift - 2));
+    if ((bpe->pair_bits[bit >> 6] >> (bit & 63) & 1) == 0)
+        return VOCAB_NONE;
     size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
     for (size_t at = (size_t)(hash >> bpe->pair_shift);; at = (at + 1) & mask) {
         uint32_t slot = bpe->pairs[at];
@@ -75,6 +78,8 @@ static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t ma
     while (bpe->pairs[at] != UINT32_MAX)
         at = (at + 1) & mask;
     bpe->pairs[at] = tag_of(hash) | made;
+    size_t bit = (size_t)(hash >> (bpe->pair_shift - 2));
+    bpe->pair_bits[bit >> 6] |= (uint64_t)1 << (bit & 63);
 }
 
 static int compare_merges(const void *a, const void *b)
@@ -124,18 +129,6 @@ static enum verdict neighbours(const struct bpe *bpe, uint32_t p, uint32_t q, ui
     }
 }
 
-/* As neighbours(), remembering verdicts. */
-static enum verdict may_follow(const struct bpe *bpe, struct bpe_work *work, uint32_t p, uint32_t q)
-{
-    uint64_t key = (((uint64_t)p << ID_BITS | q) + 1) << 2;
-    uint64_t *slot = &work->verdicts[pair_hash(p, q) >> (64 - 13)];
-    if ((*slot & ~(uint64_t)3) == key)
-        return (enum verdict)(*slot & 3);
-    enum verdict v = neighbours(bpe, p, q, BPE_NEVER);
-    *slot = key | v;
-    return v;
-}
-
 /* ---- preparation ----------------------------------------------------------------------------------------------- */
 
 static uint32_t byte_token(const struct bpe *bpe, unsigned byte)
@@ -163,11 +156,12 @@ void bpe_init(struct bpe *bpe, const struct vocab *vocab, const struct bpe_optio
 
 void bpe_done(struct bpe *bpe)
 {
-    trie_done(&bpe->trie);
+    words_done(&bpe->words);
     bpe_merge_done(bpe);
     free(bpe->origins);
     free(bpe->lengths);
     free(bpe->pairs);
+    free(bpe->pair_bits);
     free(bpe->doubts);
     free(bpe->doubtful);
     free(bpe->merges);
@@ -203,7 +197,7 @@ static void prepare_origins(struct bpe *bpe)
     bpe->lengths = mem_array(bpe->limit + 1, sizeof(*bpe->lengths));
     for (uint32_t id = 0; id < bpe->limit; id++) {
         struct bpe_origin *o = &bpe->origins[id];
-        *o = (struct bpe_origin){BPE_NEVER, VOCAB_NONE, VOCAB_NONE, VOCAB_NONE};
+        *o = (struct bpe_origin){BPE_NEVER, VOCAB_NONE, VOCAB_NONE};
         unsigned flags = bpe->vocab->tokens[id].flags;
         if ((flags & (TOKEN_HERE | TOKEN_ADDED)) != TOKEN_HERE)
             continue;
@@ -222,12 +216,23 @@ static void prepare_origins(struct bpe *bpe)
     size_t size = (size_t)1 << (64 - bpe->pair_shift);
     bpe->pairs = mem_alloc(size * sizeof(*bpe->pairs));
     memset(bpe->pairs, 0xFF, size * sizeof(*bpe->pairs));
+    bpe->pair_bits = mem_array(size / 16, sizeof(*bpe->pair_bits)); /* four bits a slot */
 }
 
 static void take_merge(struct bpe *bpe, const struct bpe_merge *m)
 {
-    bpe->origins[m->made] = (struct bpe_origin){m->rank + 1, m->left, m->right, VOCAB_NONE};
+    bpe->origins[m->made] = (struct bpe_origin){m->rank + 1, m->left, m->right};
     pair_add(bpe, m->left, m->right, m->made);
+}
+
+/* Asks for the memory that a merge will need soon. */
+static void fetch(const struct bpe *bpe, const struct bpe_merge *m)
+{
+    __builtin_prefetch(&bpe->origins[m->left]);
+    __builtin_prefetch(&bpe->origins[m->right]);
+    uint64_t hash = pair_hash(m->left, m->right);
+    __builtin_prefetch(&bpe->pairs[hash >> bpe->pair_shift]);
+    __builtin_prefetch(&bpe->pair_bits[hash >> (bpe->pair_shift - 2) >> 6]);
 }
 
 /* Finds the merge that makes each token.  False when the merges are not of the kind that engine one can do. */
@@ -236,6 +241,8 @@ static bool prove(struct bpe *bpe)
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
         const struct bpe_origin *made = &bpe->origins[m->made];
+        if (i + AHEAD < bpe->merge_count)
+            fetch(bpe, &m[AHEAD]);
         if (made->time != BPE_NEVER) {
             if (made->time == 0 || (made->left == m->left && made->right == m->right))
                 return false;
@@ -287,47 +294,21 @@ static void find_doubts(struct bpe *bpe)
     }
 }
 
-static void build_trie(struct bpe *bpe, const struct trie_key *sorted, size_t count)
+static void build_words(struct bpe *bpe)
 {
-    struct trie_key *keys = NULL;
-    if (sorted == NULL) {
-        keys = mem_array(bpe->limit + 1, sizeof(*keys));
-        count = 0;
-        for (uint32_t id = 0; id < bpe->limit; id++) {
-            if (bpe->lengths[id] == 0)
-                continue;
-            bool made = bpe->origins[id].time != BPE_NEVER;
-            if (!made && !bpe->options.ignore_merges)
-                continue;
-            struct sv key = bpe_key(bpe, id);
-            keys[count++] = (struct trie_key){(const unsigned char *)key.ptr, (uint32_t)key.len,
-                                              made ? id : id | BPE_WHOLE};
-        }
-        trie_sort(keys, count);
-        size_t kept = 0;
-        for (size_t i = 0; i < count; i++) /* two ids of the same text: the first stays */
-            if (kept == 0 || keys[kept - 1].len != keys[i].len ||
-                memcmp(keys[kept - 1].ptr, keys[i].ptr, keys[i].len) != 0)
-                keys[kept++] = keys[i];
-        count = kept;
-        sorted = keys;
-    }
-    trie_build(&bpe->trie, sorted, count);
-    /* In sorted order the tokens that begin another one come before it: a stack of them gives the prefixes. */
-    const struct trie_key **stack = mem_array(VOCAB_MAX_BYTES + 2, sizeof(void *));
-    size_t depth = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct trie_key *key = &sorted[i];
-        while (depth > 0 && (stack[depth - 1]->len >= key->len ||
-                             memcmp(stack[depth - 1]->ptr, key->ptr, stack[depth - 1]->len) != 0))
-            depth--;
-        if ((key->value & BPE_WHOLE) != 0)
+    size_t count = 0;
+    for (uint32_t id = 0; id < bpe->limit; id++)
+        count += bpe->lengths[id] > 0;
+    words_init(&bpe->words, bpe->vocab, count);
+    for (uint32_t id = 0; id < bpe->limit; id++) {
+        bool made = bpe->origins[id].time != BPE_NEVER;
+        if (bpe->lengths[id] == 0 || (!made && !bpe->options.ignore_merges))
             continue;
-        bpe->origins[key->value].prefix = depth > 0 ? stack[depth - 1]->value : VOCAB_NONE;
-        stack[depth++] = key;
+        bool doubt = made && bpe->doubtful != NULL && !bpe->options.ignore_merges &&
+                     (bpe->doubtful[id] & BPE_DOUBT_INSIDE) != 0;
+        words_add(&bpe->words, bpe_key(bpe, id), id,
+                  (made ? 0 : WORDS_WHOLE) | (doubt ? WORDS_SLOW : 0));
     }
-    free(stack);
-    free(keys);
 }
 
 static void drop_merges(struct bpe *bpe)
@@ -338,14 +319,14 @@ static void drop_merges(struct bpe *bpe)
     bpe->merge_cap = 0;
 }
 
-void bpe_finish(struct bpe *bpe, const struct trie_key *sorted, size_t count)
+void bpe_finish(struct bpe *bpe)
 {
     prepare_origins(bpe);
     bpe->proven = bpe->options.prefix.len == 0 && bpe->options.suffix.len == 0 &&
                   !bpe->options.always_merge && prove(bpe);
     if (bpe->proven) {
         find_doubts(bpe);
-        build_trie(bpe, sorted, count);
+        build_words(bpe);
     }
     bool never_unknown = bpe->all_bytes && (bpe->options.bytes || bpe->options.byte_fallback);
     if (bpe->proven && never_unknown && bpe->doubtful == NULL)
@@ -354,35 +335,17 @@ void bpe_finish(struct bpe *bpe, const struct trie_key *sorted, size_t count)
         bpe_merge_prepare(bpe);
 }
 
-void bpe_finish_proven(struct bpe *bpe, const struct trie_key *sorted, size_t count)
+void bpe_finish_proven(struct bpe *bpe)
 {
     prepare_origins(bpe);
     for (size_t i = 0; i < bpe->merge_count; i++)
         take_merge(bpe, &bpe->merges[i]);
-    build_trie(bpe, sorted, count);
+    build_words(bpe);
     bpe->proven = true;
     drop_merges(bpe);
 }
 
 /* ---- encoding -------------------------------------------------------------------------------------------------- */
-
-/* The longest token at `from`, VOCAB_NONE; *whole is the word's own entry when merging does not make it. */
-static inline uint32_t longest(const struct bpe *bpe, struct sv word, size_t from, uint32_t *whole)
-{
-    uint32_t best = VOCAB_NONE;
-    uint64_t node = trie_root(&bpe->trie);
-    for (size_t at = from; at < word.len; at++) {
-        node = trie_step(&bpe->trie, node, (unsigned char)word.ptr[at]);
-        if (node == 0)
-            return best;
-        uint32_t value = trie_value(node);
-        if ((value & BPE_WHOLE) == 0)
-            best = value;
-        else if (value != TRIE_NONE && at + 1 == word.len)
-            *whole = value & ~BPE_WHOLE;
-    }
-    return best;
-}
 
 static void ids_room(struct token_ids *ids, size_t more)
 {
@@ -426,30 +389,32 @@ static size_t fall_back(const struct bpe *bpe, struct sv word, size_t at, struct
     return n;
 }
 
-/* The general case: several tokens.  `token` is the longest one at the start.  False when the word holds a character that
- * only engine two can deal with. */
-static bool search(const struct bpe *bpe, struct sv word, uint32_t token, struct bpe_work *work,
-                   struct token_ids *ids)
+/* The general case: several tokens.  False when the word holds a character that only engine two can deal with. */
+static bool search(const struct bpe *bpe, struct sv word, const char *readable,
+                   struct bpe_work *work, struct token_ids *ids)
 {
     uint64_t *open = open_positions(work, word.len);
     uint32_t last = VOCAB_NONE;
-    uint32_t unused;
     size_t at = 0;
     size_t start = 0; /* nothing in front of it matters: the word's start, the end of byte tokens */
-    for (;;) {
-        if (token == VOCAB_NONE) {
+    while (at < word.len) {
+        size_t len;
+        uint32_t meta = words_longest(&bpe->words, word.ptr + at, word.len - at, readable, &len);
+        if (meta == 0) {
             size_t n = fall_back(bpe, word, at, ids);
             if (n == 0)
                 return false;
             at += n;
             start = at;
             last = VOCAB_NONE;
+            continue;
         }
-        while (token != VOCAB_NONE) {
-            size_t end = at + bpe->lengths[token];
+        for (;;) {
+            uint32_t token = words_id(meta);
+            size_t end = at + len;
             enum verdict v = VERDICT_NO;
             if ((open[end >> 6] >> (end & 63) & 1) != 0)
-                v = last == VOCAB_NONE ? VERDICT_YES : may_follow(bpe, work, last, token);
+                v = last == VOCAB_NONE ? VERDICT_YES : neighbours(bpe, last, token, BPE_NEVER);
             if (v != VERDICT_NO) {
                 if (v == VERDICT_DOUBT ||
                     (bpe->doubtful != NULL && (bpe->doubtful[token] & BPE_DOUBT_INSIDE) != 0))
@@ -459,21 +424,20 @@ static bool search(const struct bpe *bpe, struct sv word, uint32_t token, struct
                 at = end;
                 break;
             }
-            token = bpe->origins[token].prefix;
-            while (token == VOCAB_NONE) { /* nothing leads on from here */
+            meta = words_longest(&bpe->words, word.ptr + at, len - 1, readable, &len);
+            while (meta == 0) { /* nothing leads on from here */
                 if (last == VOCAB_NONE)
                     return false;
                 open[at >> 6] &= ~((uint64_t)1 << (at & 63));
                 ids->count--;
-                at -= bpe->lengths[last];
-                token = bpe->origins[last].prefix;
+                len = bpe->lengths[last];
+                at -= len;
                 last = at == start ? VOCAB_NONE : ids->items[ids->count - 1];
+                meta = words_longest(&bpe->words, word.ptr + at, len - 1, readable, &len);
             }
         }
-        if (at == word.len)
-            return true;
-        token = longest(bpe, word, at, &unused);
     }
+    return true;
 }
 
 /* The place of a word in the cache, which may hold another one; *key is filled. */
@@ -490,36 +454,24 @@ static struct bpe_cached *cache_place(struct bpe_work *work, struct sv word, str
 }
 
 /* Several tokens, or a word that only engine two can deal with. */
-static void encode_parts(const struct bpe *bpe, struct sv word, uint32_t token,
+static void encode_parts(const struct bpe *bpe, struct sv word, const char *readable,
                          struct bpe_work *work, struct token_ids *ids)
 {
     size_t before = ids->count;
-    if (bpe->proven && search(bpe, word, token, work, ids))
+    if (bpe->proven && search(bpe, word, readable, work, ids))
         return;
     ids->count = before;
     bpe_merge_word(bpe, word, work, ids);
 }
 
-void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, struct token_ids *ids)
+/* The same for a word that may have been seen before. */
+static void encode_cached(const struct bpe *bpe, struct sv word, const char *readable,
+                          struct bpe_work *work, struct token_ids *ids)
 {
-    uint32_t token = VOCAB_NONE;
-    if (bpe->proven) {
-        uint32_t whole = VOCAB_NONE;
-        token = longest(bpe, word, 0, &whole);
-        bool is_word = token != VOCAB_NONE && bpe->lengths[token] == word.len &&
-                       (bpe->doubtful == NULL || bpe->options.ignore_merges ||
-                        (bpe->doubtful[token] & BPE_DOUBT_INSIDE) == 0);
-        if (is_word || whole != VOCAB_NONE) {
-            token_ids_add(ids, is_word ? token : whole);
-            return;
-        }
-    }
-    if (work->cache == NULL) {
+    if (work->cache == NULL)
         work->cache = mem_array(CACHE_SIZE, sizeof(*work->cache));
-        work->verdicts = mem_array(VERDICTS, sizeof(*work->verdicts));
-    }
     if (word.len > CACHE_WORD) {
-        encode_parts(bpe, word, token, work, ids);
+        encode_parts(bpe, word, readable, work, ids);
         return;
     }
     struct bpe_cached seen = {0};
@@ -532,7 +484,7 @@ void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, st
         return;
     }
     size_t before = ids->count;
-    encode_parts(bpe, word, token, work, ids);
+    encode_parts(bpe, word, readable, work, ids);
     if (ids->count - before > CACHE_IDS)
         return;
     seen.count = (uint32_t)(ids->count - before);
@@ -541,13 +493,42 @@ void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, st
     *place = seen;
 }
 
+void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, struct token_ids *ids)
+{
+    const char *end = word.ptr + word.len;
+    if (word.len > 0)
+        bpe_encode_row(bpe, word.ptr, &end, 1, end, work, ids);
+}
+
+void bpe_encode_row(const struct bpe *bpe, const char *at, const char *const *ends, size_t count,
+                    const char *end, struct bpe_work *work, struct token_ids *ids)
+{
+    struct words_key keys[BPE_BATCH];
+    const char *start = at;
+    if (bpe->proven)
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = words_key(&bpe->words, sv_make(start, (size_t)(ends[i] - start)), end);
+            words_prefetch(&bpe->words, &keys[i]);
+            start = ends[i];
+        }
+    ids_room(ids, count);
+    for (size_t i = 0; i < count; i++) {
+        struct sv word = sv_make(at, (size_t)(ends[i] - at));
+        uint32_t meta = bpe->proven ? words_find(&bpe->words, &keys[i], word) : 0;
+        if (meta != 0 && (meta & WORDS_SLOW) == 0)
+            token_ids_add(ids, words_id(meta));
+        else
+            encode_cached(bpe, word, end, work, ids);
+        at = ends[i];
+    }
+}
+
 void bpe_work_done(struct bpe_work *work)
 {
     free(work->symbols);
     free(work->heap);
     free(work->cache);
     free(work->open);
-    free(work->verdicts);
     buf_done(&work->text);
     *work = (struct bpe_work){0};
 }

@@ -9,8 +9,8 @@
 #define VB_TOKENIZER_BPE_H
 
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/trie.h"
 #include "tokenizer/vocab.h"
+#include "tokenizer/words.h"
 
 struct bpe_options {
     bool bytes;         /* symbols are bytes, else characters */
@@ -30,7 +30,6 @@ struct bpe_origin {
     uint32_t time;
     uint32_t left;
     uint32_t right;
-    uint32_t prefix; /* the longest token that this one begins with, VOCAB_NONE */
 };
 
 struct bpe_merge {
@@ -43,16 +42,17 @@ struct bpe_merge {
 struct bpe {
     const struct vocab *vocab;
     struct bpe_options options;
-    uint32_t byte_id[256]; /* bytes: the single bytes; else the <0xXX> tokens */
-    bool all_bytes;        /* none of them is missing */
-    bool proven;           /* the first engine may be used */
-    struct trie trie;      /* values: id, with BPE_WHOLE when only a whole word may be this token */
+    uint32_t byte_id[256];      /* bytes: the single bytes; else the <0xXX> tokens */
+    bool all_bytes;             /* none of them is missing */
+    bool proven;                /* the first engine may be used */
+    struct words words;         /* the tokens that words can have */
     struct bpe_origin *origins; /* by id */
     uint16_t *lengths;          /* by id, bytes */
     uint32_t limit;             /* of both */
     uint32_t *pairs; /* hash of left and right: what they make, and bits to tell most misses by */
     unsigned pair_shift;
-    uint8_t *doubtful;        /* by id, bits of enum bpe_doubt; NULL: no doubts */
+    uint64_t *pair_bits; /* by the same hash, eight bits a pair: small enough to stay in cache */
+    uint8_t *doubtful;   /* by id, bits of enum bpe_doubt; NULL: no doubts */
     struct bpe_merge *doubts; /* those merges, sorted */
     size_t doubt_count;
     uint64_t *second; /* engine two: left, right -> index into merges */
@@ -62,8 +62,6 @@ struct bpe {
     size_t merge_count;
     size_t merge_cap;
 };
-
-#define BPE_WHOLE (1u << 25)
 
 enum bpe_doubt {
     BPE_DOUBT_INSIDE = 1, /* a merge that could not be proven may happen inside the token */
@@ -80,7 +78,6 @@ struct bpe_work {
     uint64_t *open; /* engine one: positions from where the end can be reached, as far as known */
     size_t open_cap;
     struct bpe_cached *cache; /* words seen before */
-    uint64_t *verdicts;       /* neighbours judged before */
     struct buf text;
 };
 
@@ -89,14 +86,18 @@ void bpe_done(struct bpe *bpe);
 void bpe_reserve(struct bpe *bpe, size_t merges);
 /* Ranks do not fall from call to call. */
 void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made, uint32_t rank);
-/* `sorted`: the keys of the trie in order when the caller has them, else NULL. */
-void bpe_finish(struct bpe *bpe, const struct trie_key *sorted, size_t count);
+void bpe_finish(struct bpe *bpe);
 /* As above for merges that somebody has proven before: one a token. */
-void bpe_finish_proven(struct bpe *bpe, const struct trie_key *sorted, size_t count);
+void bpe_finish_proven(struct bpe *bpe);
 
 /* Appends the ids of one word. */
 void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work,
                 struct token_ids *ids);
+/* Appends the ids of `count` words that follow each other from `at` on; ends[i] is where the i-th ends, `end` the end of the
+ * text that may be read. */
+enum { BPE_BATCH = 64 };
+void bpe_encode_row(const struct bpe *bpe, const char *at, const char *const *ends, size_t count,
+                    const char *end, struct bpe_work *work, struct token_ids *ids);
 void bpe_work_done(struct bpe_work *work);
 
 void token_ids_add(struct token_ids *ids, uint32_t id);

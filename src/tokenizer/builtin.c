@@ -110,9 +110,8 @@ static struct columns columns_of(const unsigned char *data)
     return c;
 }
 
-/* Tokens into the vocabulary, keys in sorted order, merges; texts share one block. */
-static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below,
-                   struct trie_key *keys)
+/* Tokens into the vocabulary, merges; texts share one block. */
+static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below)
 {
     const unsigned char *suffix = c->suffixes;
     const char *before = NULL;
@@ -138,9 +137,7 @@ static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below,
         unsigned flags = TOKEN_HERE | (utf8_valid(sv_make(before, len)) ? 0 : TOKEN_BROKEN);
         t->vocab.tokens[id] =
             (struct token){(uint32_t)(before - t->vocab.block.ptr), (uint16_t)len, (uint8_t)flags};
-        bool whole = len > 1 && c->left_len[i] == 0;
-        keys[kept++] = (struct trie_key){(const unsigned char *)before, (uint32_t)len,
-                                         whole ? id | BPE_WHOLE : id};
+        kept++;
         if (c->left_len[i] > 0)
             bpe_add_merge(&t->model.bpe, ids[c->left_len[i]], read_u24(c->right + (size_t)i * 3),
                           id, id);
@@ -184,14 +181,12 @@ static struct tokenizer *load(const struct encoding *e)
     t->model.kind = MODEL_BPE;
     bpe_init(&t->model.bpe, &t->vocab, &o);
     bpe_reserve(&t->model.bpe, c.count);
-    struct trie_key *keys = mem_array(c.count, sizeof(*keys));
-    size_t kept = fill(t, &c, e->below, keys);
+    size_t kept = fill(t, &c, e->below);
     for (uint32_t id = 0; id < t->vocab.limit; id++) /* the 256 bytes are the only names needed */
         if (t->vocab.tokens[id].len == 1)
             t->model.bpe.byte_id[(unsigned char)*vocab_bytes(&t->vocab, id).ptr] = id;
     t->model.bpe.all_bytes = true;
-    bpe_finish_proven(&t->model.bpe, keys, kept);
-    free(keys);
+    bpe_finish_proven(&t->model.bpe);
     t->vocab.count = (uint32_t)kept;
     decoder_add(&t->decoder, "ByteLevel");
     pretok_add_pattern(&t->pretok, sv_from(e->pattern), &t->arena, &unused);

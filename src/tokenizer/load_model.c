@@ -132,7 +132,7 @@ bool load_merges(struct tokenizer *t, struct sv raw, struct error *err)
     buf_done(&r.spare[1]);
     buf_done(&r.joined);
     if (ok)
-        bpe_finish(&t->model.bpe, NULL, 0);
+        bpe_finish(&t->model.bpe);
     return ok;
 }
 

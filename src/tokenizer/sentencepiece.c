@@ -295,7 +295,7 @@ static bool build_bpe(struct tokenizer *t, const struct spm *m, struct error *er
     }
     free(order);
     if (ok)
-        bpe_finish(&t->model.bpe, NULL, 0);
+        bpe_finish(&t->model.bpe);
     return ok;
 }
 

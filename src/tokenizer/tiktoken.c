@@ -46,7 +46,7 @@ static bool build_model(struct tokenizer *t, struct error *err)
             return error_set(err, E_PARSE, "the ranks lack the single byte 0x%02X", byte);
     bpe_reserve(&t->model.bpe, (size_t)t->vocab.count * 3);
     add_merges(t);
-    bpe_finish(&t->model.bpe, NULL, 0);
+    bpe_finish(&t->model.bpe);
     return true;
 }
 

@@ -45,9 +45,14 @@ static bool encode_piece(const struct tokenizer *t, struct sv text, struct scrat
         return true;
     if (t->splitter != NULL) {
         for (size_t at = 0; at < text.len;) {
-            size_t end = t->splitter->next(t->splitter, text, at);
-            bpe_encode(&t->model.bpe, sv_make(text.ptr + at, end - at), &scratch->bpe, ids);
-            at = end;
+            const char *ends[BPE_BATCH];
+            const char *start = text.ptr + at;
+            size_t n = 0;
+            while (n < BPE_BATCH && at < text.len) {
+                at = t->splitter->next(t->splitter, text, at);
+                ends[n++] = text.ptr + at;
+            }
+            bpe_encode_row(&t->model.bpe, start, ends, n, text.ptr + text.len, &scratch->bpe, ids);
         }
         return true;
     }

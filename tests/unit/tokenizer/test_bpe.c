@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/trie.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static void low_fixture(struct fixture *f, const struct bpe_options *options, co
     merge(f, 0, "l", "o");
     merge(f, 1, "lo", "w");
     merge(f, 2, "e", "r");
-    bpe_finish(&f->bpe, NULL, 0);
+    bpe_finish(&f->bpe);
 }
 
 #define NO_UNKNOWN .bytes = true, .unk_id = VOCAB_NONE
@@ -141,7 +142,7 @@ static void test_merges_out_of_order_are_doubted(void **state)
     bpe_init(&f.bpe, &f.vocab, &(struct bpe_options){NO_UNKNOWN});
     merge(&f, 0, "ab", "c");
     merge(&f, 1, "a", "b");
-    bpe_finish(&f.bpe, NULL, 0);
+    bpe_finish(&f.bpe);
     assert_non_null(f.bpe.doubtful);
     assert_int_equal(f.bpe.doubt_count, 1);
     expect(&f, "abcab", (const uint32_t[]){4, 3}, 2);
@@ -216,7 +217,7 @@ static void grow(struct fixture *f, struct mt19937 *g, bool always_merge, unsign
     bpe_init(&f->bpe, &f->vocab, &(struct bpe_options){NO_UNKNOWN, .always_merge = always_merge});
     for (uint32_t i = 0; i < ranks; i++)
         bpe_add_merge(&f->bpe, parts[i][0], parts[i][1], parts[i][2], i);
-    bpe_finish(&f->bpe, NULL, 0);
+    bpe_finish(&f->bpe);
 }
 
 static void test_both_engines_equal_brute_force(void **state)

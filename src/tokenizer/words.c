@@ -1,0 +1,216 @@
+/* Filters are unions: an entry of another start may share a filter's word, which costs a look-up and never an answer.
+ * Example: of "abcde", "abcdefg" and "ab" the filter of "abcd" has bits 5 and 7, that of "ab" bit 2; at "abcdefxy" a look-up
+ * of 7 bytes fails and one of 5 gives the answer. */
+#include "tokenizer/words.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+enum {
+    LINE = 64,
+    LONG_LEN = 15, /* in a slot: by hash */
+    LONG_START = 16,
+    LONG_BITS = 12,
+    MIN_FILTER_BITS = 10,
+    MAX_FILTER_BITS = 16,
+};
+
+const unsigned char words_ones[2 * WORDS_LOAD] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                                                  0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
+void words_init(struct words *w, const struct vocab *vocab, size_t count)
+{
+    unsigned bits = MIN_FILTER_BITS;
+    while (bits < MAX_FILTER_BITS && ((size_t)1 << bits) < count)
+        bits++;
+    *w = (struct words){.vocab = vocab, .filter_shift = 32 - bits};
+    w->buckets = (uint32_t)(count * 2 / 5 + 8); /* 2.5 entries a bucket */
+    w->memory = mem_array((size_t)w->buckets + 1, LINE);
+    w->slots = (struct words_slot *)(((uintptr_t)w->memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    w->filter = mem_array((size_t)1 << bits, sizeof(*w->filter));
+    w->short_ones = mem_array(1 << 16, 1);
+    w->long_starts = mem_array(((size_t)1 << LONG_BITS) / 64, sizeof(*w->long_starts));
+}
+
+void words_done(struct words *w)
+{
+    free(w->memory);
+    free(w->filter);
+    free(w->short_ones);
+    free(w->long_starts);
+    free(w->long_lengths);
+    *w = (struct words){0};
+}
+
+static uint64_t load8(const char *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+struct words_key words_long_key(const struct words *w, struct sv text)
+{
+    uint64_t a = text.len * 0x9E3779B97F4A7C15u;
+    size_t at = 0;
+    for (; at + 8 < text.len; at += 8) {
+        a = (a ^ load8(text.ptr + at)) * 0xD6E8FEB86659FD93u;
+        a ^= a >> 32;
+    }
+    a = (a ^ load8(text.ptr + text.len - 8)) * 0xD6E8FEB86659FD93u;
+    a ^= a >> 32;
+    uint64_t rest = (uint32_t)(a * 0xFF51AFD7ED558CCDu >> 32) | (uint64_t)LONG_LEN << 32;
+    return (struct words_key){a, rest, words_bucket(w, a, rest)};
+}
+
+static uint32_t find_long(const struct words *w, const struct words_key *key, struct sv text)
+{
+    for (uint32_t at = key->bucket;; at = at + 1 == w->buckets ? 0 : at + 1) {
+        const struct words_slot *b = w->slots + (size_t)at * WORDS_BUCKET;
+        for (int i = 0; i < WORDS_BUCKET; i++) {
+            uint64_t rest = b[i].high | (uint64_t)b[i].meta << 32;
+            if (b[i].low == key->low && ((rest ^ key->rest) & WORDS_KEY_MASK) == 0 &&
+                sv_eq(vocab_bytes(w->vocab, words_id(b[i].meta)), text))
+                return b[i].meta;
+        }
+        if ((b->meta & WORDS_OVER) == 0)
+            return 0;
+    }
+}
+
+uint32_t words_find(const struct words *w, const struct words_key *key, struct sv text)
+{
+    return text.len <= WORDS_INLINE ? words_find_short(w, key) : find_long(w, key, text);
+}
+
+static uint32_t first_four(uint64_t part)
+{
+    uint32_t four;
+    memcpy(&four, &part, sizeof(four));
+    return four;
+}
+
+static uint32_t *filter_of(const struct words *w, uint64_t part)
+{
+    return &w->filter[first_four(part) * 0x9E3779B1u >> w->filter_shift];
+}
+
+static size_t start_bit(const uint64_t part[2])
+{
+    return (size_t)(words_mix(part[0], part[1]) >> (64 - LONG_BITS));
+}
+
+static void add_long_length(struct words *w, uint32_t len)
+{
+    size_t at = 0;
+    while (at < w->long_count && w->long_lengths[at] > len)
+        at++;
+    if (at < w->long_count && w->long_lengths[at] == len)
+        return;
+    MEM_GROW(w->long_lengths, w->long_count, w->long_cap);
+    memmove(w->long_lengths + at + 1, w->long_lengths + at,
+            (w->long_count - at) * sizeof(*w->long_lengths));
+    w->long_lengths[at] = len;
+    w->long_count++;
+}
+
+static void add_to_filters(struct words *w, struct sv text)
+{
+    uint64_t part[2];
+    words_load(text.ptr, text.ptr + text.len, part);
+    const unsigned char *b = (const unsigned char *)text.ptr;
+    if (text.len == 1) {
+        for (unsigned next = 0; next < 256; next++)
+            w->short_ones[b[0] << 8 | next] |= 1u << 1;
+    } else if (text.len <= 3) {
+        w->short_ones[b[0] << 8 | b[1]] |= (uint8_t)(1u << text.len);
+    } else if (text.len <= WORDS_FILTERED) {
+        *filter_of(w, part[0]) |= 1u << text.len;
+    } else {
+        *filter_of(w, part[0]) |= 1u << 31;
+        size_t bit = start_bit(part);
+        w->long_starts[bit >> 6] |= (uint64_t)1 << (bit & 63);
+        add_long_length(w, (uint32_t)text.len);
+    }
+}
+
+void words_add(struct words *w, struct sv text, uint32_t id, uint32_t flags)
+{
+    struct words_key key = words_key(w, text, text.ptr + text.len);
+    uint32_t at = key.bucket;
+    if (words_find(w, &key, text) != 0)
+        return;
+    for (;; at = at + 1 == w->buckets ? 0 : at + 1) {
+        struct words_slot *b = w->slots + (size_t)at * WORDS_BUCKET;
+        for (int i = 0; i < WORDS_BUCKET; i++)
+            if ((b[i].meta & 15) == 0) {
+                uint32_t over = b[i].meta & WORDS_OVER;
+                b[i] = (struct words_slot){key.low, (uint32_t)key.rest,
+                                           (uint32_t)(key.rest >> 32) | flags |
+                                               id << WORDS_ID_SHIFT | over};
+                add_to_filters(w, text);
+                return;
+            }
+        b->meta |= WORDS_OVER;
+    }
+}
+
+/* Beyond the filter: all lengths that there are. */
+static uint32_t longest_long(const struct words *w, const char *at, size_t most,
+                             const uint64_t part[2], size_t *len)
+{
+    size_t bit = start_bit(part);
+    if ((w->long_starts[bit >> 6] >> (bit & 63) & 1) == 0)
+        return 0;
+    for (size_t i = 0; i < w->long_count; i++) {
+        struct sv text = sv_make(at, w->long_lengths[i]);
+        if (text.len > most)
+            continue;
+        struct words_key key = words_long_key(w, text);
+        uint32_t meta = find_long(w, &key, text);
+        if (meta != 0 && (meta & WORDS_WHOLE) == 0) {
+            *len = text.len;
+            return meta;
+        }
+    }
+    return 0;
+}
+
+uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
+                       size_t *len)
+{
+    uint64_t part[2];
+    words_load(at, end, part);
+    unsigned char two[2];
+    memcpy(two, part, sizeof(two));
+    uint32_t lengths = w->short_ones[two[0] << 8 | two[1]];
+    if (most >= 4)
+        lengths |= *filter_of(w, part[0]);
+    if (most <= WORDS_FILTERED) {
+        lengths &= (2u << most) - 1;
+    } else if ((lengths & 1u << 31) != 0) {
+        uint32_t meta = longest_long(w, at, most, part, len);
+        if (meta != 0)
+            return meta;
+        lengths &= ~(1u << 31);
+    }
+    while (lengths != 0) {
+        unsigned n = 31u - (unsigned)__builtin_clz(lengths);
+        uint32_t meta;
+        lengths ^= 1u << n;
+        if (n <= WORDS_INLINE) {
+            struct words_key key = words_short_key(w, part, n);
+            meta = words_find_short(w, &key);
+        } else {
+            struct sv text = sv_make(at, n);
+            struct words_key key = words_long_key(w, text);
+            meta = find_long(w, &key, text);
+        }
+        if (meta != 0 && (meta & WORDS_WHOLE) == 0) {
+            *len = n;
+            return meta;
+        }
+    }
+    return 0;
+}

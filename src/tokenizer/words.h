@@ -1,0 +1,160 @@
+/* words.h - a set of byte strings with ids, laid out for looking up many of them: is a piece of text an entry, and which
+ * entry is the longest at a place of a text?
+ * A bucket is one cache line of four entries.  Strings of up to 12 bytes stand in it, longer ones by 96 bits of hash and
+ * are compared with the vocabulary's bytes.  The longest entry is looked for by length: filters over the first bytes say
+ * which lengths there may be, so that the few look-ups do not wait for each other, as the steps of a trie do.
+ * Use: words_init; words_add; then words_key with words_find or words_longest; words_done.
+ * Threads: read-only after the last words_add.  Errors: none. */
+#ifndef VB_TOKENIZER_WORDS_H
+#define VB_TOKENIZER_WORDS_H
+
+#include "base/sv.h"
+#include "tokenizer/vocab.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    WORDS_INLINE = 12, /* bytes of a string that stand in its slot */
+    WORDS_LOAD = 16,   /* bytes that are read at once where the text has them */
+    WORDS_BUCKET = 4,
+    WORDS_FILTERED = 30, /* lengths that the filter tells apart */
+};
+
+/* What a string has for a value: bits of its slot. */
+#define WORDS_WHOLE    (1u << 4) /* the entry is only for whole words */
+#define WORDS_SLOW     (1u << 5) /* the caller must look closer before he takes it for a word */
+#define WORDS_ID_SHIFT 6
+#define WORDS_OVER     (1u << 31) /* first slot of a bucket: some of its strings lie in the next one */
+
+struct words_slot {
+    uint64_t low;  /* bytes 0 to 7, or a hash */
+    uint32_t high; /* bytes 8 to 11, or a hash */
+    uint32_t meta; /* bits 0-3 length, 15 for a hash, 0 for a free slot */
+};
+
+struct words {
+    const struct vocab *vocab;
+    void *memory;
+    struct words_slot *slots; /* in it, whole cache lines */
+    uint32_t buckets;
+    unsigned filter_shift;
+    uint32_t
+        *filter; /* by hash of four bytes: bit n for entries of n bytes, 31 for all longer ones */
+    uint8_t *short_ones;    /* by the first two bytes: bits 1 to 3, as above */
+    uint64_t *long_starts;  /* bits by hash of 16 bytes */
+    uint32_t *long_lengths; /* of entries beyond the filter, longest first */
+    size_t long_count;
+    size_t long_cap;
+};
+
+/* A string as it is looked for. */
+struct words_key {
+    uint64_t low;
+    uint64_t rest; /* high and length, as in the slot */
+    uint32_t bucket;
+};
+
+/* `count`: how many entries there will be at most; `vocab` has the bytes of their ids. */
+void words_init(struct words *w, const struct vocab *vocab, size_t count);
+void words_done(struct words *w);
+/* Of several ids of one string the first stays. */
+void words_add(struct words *w, struct sv text, uint32_t id, uint32_t flags);
+/* The slot's meta, 0 when absent: id << WORDS_ID_SHIFT and flags; for strings of any length. */
+uint32_t words_find(const struct words *w, const struct words_key *key, struct sv text);
+/* Meta of the longest entry at `at` that takes at most `most` bytes and is not only for whole words; *len its bytes.
+ * 0: none. */
+uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
+                       size_t *len);
+/* Keys of strings beyond WORDS_INLINE. */
+struct words_key words_long_key(const struct words *w, struct sv text);
+
+static inline uint64_t words_mix(uint64_t low, uint64_t rest)
+{
+    uint64_t x = low * 0x9E3779B97F4A7C15u + rest * 0xD6E8FEB86659FD93u;
+    x ^= x >> 29;
+    return x * 0xFF51AFD7ED558CCDu;
+}
+
+static inline uint32_t words_bucket(const struct words *w, uint64_t low, uint64_t rest)
+{
+    return (uint32_t)((words_mix(low, rest) >> 32) * w->buckets >> 32);
+}
+
+/* The first bytes of what is at `at`, zeros behind the end of the text. */
+static inline void words_load(const char *at, const char *end, uint64_t part[2])
+{
+    if (end - at >= WORDS_LOAD) {
+        memcpy(part, at, WORDS_LOAD);
+    } else {
+        part[0] = 0;
+        part[1] = 0;
+        memcpy(part, at, (size_t)(end - at));
+    }
+}
+
+extern const unsigned char words_ones[2 * WORDS_LOAD];
+
+/* The key of the first `len` (1 to WORDS_INLINE) of those bytes. */
+static inline struct words_key words_short_key(const struct words *w, const uint64_t part[2],
+                                               size_t len)
+{
+    uint64_t mask[2];
+    uint32_t high;
+    struct words_key key;
+    memcpy(mask, words_ones + WORDS_LOAD - len, sizeof(mask));
+    key.low = part[0] & mask[0];
+    mask[1] &= part[1];
+    memcpy(&high, &mask[1], sizeof(high));
+    key.rest = high | (uint64_t)len << 32;
+    key.bucket = words_bucket(w, key.low, key.rest);
+    return key;
+}
+
+/* `end`: of the readable text around. */
+static inline struct words_key words_key(const struct words *w, struct sv text, const char *end)
+{
+    if (text.len > WORDS_INLINE)
+        return words_long_key(w, text);
+    uint64_t part[2];
+    words_load(text.ptr, end, part);
+    return words_short_key(w, part, text.len);
+}
+
+static inline void words_prefetch(const struct words *w, const struct words_key *key)
+{
+    __builtin_prefetch(w->slots + (size_t)key->bucket * WORDS_BUCKET);
+}
+
+#define WORDS_KEY_MASK 0xFFFFFFFFFu /* high and length */
+
+static inline uint32_t words_in_bucket(const struct words_slot *b, const struct words_key *key)
+{
+    uint32_t found = 0;
+    for (int i = 0; i < WORDS_BUCKET; i++) {
+        uint64_t rest = b[i].high | (uint64_t)b[i].meta << 32;
+        bool hit = ((b[i].low ^ key->low) | ((rest ^ key->rest) & WORDS_KEY_MASK)) == 0;
+        found = hit ? b[i].meta : found;
+    }
+    return found;
+}
+
+/* words_find for strings of up to WORDS_INLINE bytes. */
+static inline uint32_t words_find_short(const struct words *w, const struct words_key *key)
+{
+    const struct words_slot *b = w->slots + (size_t)key->bucket * WORDS_BUCKET;
+    uint32_t found = words_in_bucket(b, key);
+    for (uint32_t at = key->bucket; found == 0 && (b->meta & WORDS_OVER) != 0;) {
+        at = at + 1 == w->buckets ? 0 : at + 1;
+        b = w->slots + (size_t)at * WORDS_BUCKET;
+        found = words_in_bucket(b, key);
+    }
+    return found;
+}
+
+static inline uint32_t words_id(uint32_t meta)
+{
+    return meta >> WORDS_ID_SHIFT & ((1u << 21) - 1);
+}
+
+#endif
