@@ -20,12 +20,21 @@ static bool plain_text(struct sv raw, struct buf *out, struct sv *text)
     return ok;
 }
 
-static bool scan_text(struct js_scan *s, struct buf *out, struct sv *text)
+bool load_scan_text(struct js_scan *s, struct buf *out, struct sv *text)
 {
     struct sv raw;
     bool escaped;
     return js_scan_string(s, &raw, &escaped) &&
            (escaped ? plain_text(raw, out, text) : (*text = raw, true));
+}
+
+/* How many strings there are, escaped quotes aside: tables get their sizes at once. */
+static size_t count_strings(struct sv raw)
+{
+    size_t quotes = 0;
+    for (size_t i = 0; i < raw.len; i++)
+        quotes += raw.ptr[i] == '"';
+    return quotes / 2;
 }
 
 /* {"token": id, ...} */
@@ -41,7 +50,7 @@ static bool load_vocab(struct tokenizer *t, struct sv raw, struct error *err)
     js_scan_init(&s, raw);
     if (!js_scan_object(&s))
         return error_set(err, E_PARSE, "model.vocab is no object");
-    vocab_reserve(&t->vocab, raw.len / 24, raw.len / 2);
+    vocab_reserve(&t->vocab, count_strings(raw), raw.len / 2);
     while (ok && js_scan_member(&s, &first, &key)) {
         if (!plain_text(key, &spare, &text) || !js_scan_u64(&s, &id) || id > VOCAB_MAX_ID)
             ok = error_set(err, E_PARSE, "token '" SV_FMT "' has no usable id", SV_ARG(key));
@@ -56,85 +65,6 @@ static bool load_vocab(struct tokenizer *t, struct sv raw, struct error *err)
 }
 
 /* ---- BPE -------------------------------------------------------------------------------------------------------- */
-
-struct merge_reader {
-    struct tokenizer *t;
-    struct buf spare[2];
-    struct buf joined;
-    size_t prefix; /* bytes that the right part loses */
-    uint32_t rank;
-};
-
-/* "a b" or ["a", "b"] */
-static bool merge_parts(struct js_scan *s, struct merge_reader *r, struct sv *left,
-                        struct sv *right)
-{
-    if (js_scan_peek(s) == JS_ARRAY) {
-        bool first = true;
-        js_scan_array(s);
-        return js_scan_element(s, &first) && scan_text(s, &r->spare[0], left) &&
-               js_scan_element(s, &first) && scan_text(s, &r->spare[1], right) &&
-               !js_scan_element(s, &first);
-    }
-    struct sv both;
-    if (!scan_text(s, &r->spare[0], &both))
-        return false;
-    size_t space = sv_find(both, ' ');
-    if (space == both.len)
-        return false;
-    *left = sv_make(both.ptr, space);
-    *right = sv_skip(both, space + 1);
-    return sv_find(*right, ' ') == right->len;
-}
-
-/* When the merges come late, the added tokens are there already. */
-static uint32_t own_token(const struct vocab *v, struct sv text)
-{
-    uint32_t id = vocab_find(v, text);
-    return id != VOCAB_NONE && (vocab_flags(v, id) & TOKEN_ADDED) != 0 ? VOCAB_NONE : id;
-}
-
-static bool load_merge(struct merge_reader *r, struct sv left, struct sv right, struct error *err)
-{
-    const struct vocab *v = &r->t->vocab;
-    buf_reset(&r->joined);
-    buf_add(&r->joined, left);
-    buf_add(&r->joined, sv_skip(right, r->prefix));
-    uint32_t ids[3] = {own_token(v, left), own_token(v, right), own_token(v, buf_sv(&r->joined))};
-    if (ids[0] == VOCAB_NONE || ids[1] == VOCAB_NONE || ids[2] == VOCAB_NONE)
-        return error_set(err, E_PARSE,
-                         "merge %u ('" SV_FMT "' '" SV_FMT "') uses tokens that are not in the "
-                         "vocabulary",
-                         r->rank, SV_ARG(left), SV_ARG(right));
-    bpe_add_merge(&r->t->model.bpe, ids[0], ids[1], ids[2], r->rank++);
-    return true;
-}
-
-bool load_merges(struct tokenizer *t, struct sv raw, struct error *err)
-{
-    struct js_scan s;
-    struct merge_reader r = {.t = t, .prefix = t->model.bpe.options.prefix.len};
-    struct sv left;
-    struct sv right;
-    bool first = true;
-    bool ok = true;
-    js_scan_init(&s, raw);
-    if (raw.ptr == NULL || !js_scan_array(&s))
-        return error_set(err, E_PARSE, "model.merges is no list");
-    bpe_reserve(&t->model.bpe, raw.len / 16);
-    while (ok && js_scan_element(&s, &first)) {
-        if (!merge_parts(&s, &r, &left, &right))
-            ok = error_set(err, E_PARSE, "merge %u is not a pair of tokens", r.rank);
-        else
-            ok = load_merge(&r, left, right, err);
-    }
-    buf_done(&r.spare[0]);
-    buf_done(&r.spare[1]);
-    buf_done(&r.joined);
-    if (ok)
-        bpe_finish(&t->model.bpe);
-    return ok;
-}
 
 static uint32_t unknown_id(const struct tokenizer *t, const struct js_value *model, struct sv usual)
 {
@@ -181,7 +111,7 @@ static bool scan_piece(struct tokenizer *t, struct js_scan *s, struct buf *spare
     struct sv text;
     struct sv number;
     bool first = true;
-    if (!js_scan_array(s) || !js_scan_element(s, &first) || !scan_text(s, spare, &text) ||
+    if (!js_scan_array(s) || !js_scan_element(s, &first) || !load_scan_text(s, spare, &text) ||
         !vocab_add(&t->vocab, t->vocab.count, text, err))
         return false;
     return js_scan_element(s, &first) && js_scan_number(s, &number) &&
@@ -202,7 +132,7 @@ static bool load_unigram(struct tokenizer *t, const struct js_value *model, stru
     js_scan_init(&s, vocab);
     if (!js_scan_array(&s))
         return error_set(err, E_PARSE, "model.vocab is no list");
-    vocab_reserve(&t->vocab, vocab.len / 32, vocab.len / 2);
+    vocab_reserve(&t->vocab, count_strings(vocab), vocab.len / 2);
     while (ok && js_scan_element(&s, &first)) {
         MEM_GROW(scores, t->vocab.count, cap);
         uint32_t id = t->vocab.count;

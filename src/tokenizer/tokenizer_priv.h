@@ -5,6 +5,7 @@
 #define VB_TOKENIZER_TOKENIZER_PRIV_H
 
 #include "base/arena.h"
+#include "json/scan.h"
 #include "tokenizer/added.h"
 #include "tokenizer/chat_template.h"
 #include "tokenizer/decoder.h"
@@ -51,6 +52,8 @@ struct tokenizer *tokenizer_blank(void);
 bool load_model(struct tokenizer *t, const struct js_value *model, struct sv vocab,
                 struct sv merges, bool late, struct error *err);
 bool load_merges(struct tokenizer *t, struct sv raw, struct error *err);
+/* One string of a file, its escapes resolved into *out if there are any. */
+bool load_scan_text(struct js_scan *s, struct buf *out, struct sv *text);
 bool load_added(struct tokenizer *t, const struct js_value *list, struct error *err);
 bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struct error *err);
 /* The object's text without one of its members, whose text is *value. */

@@ -18,11 +18,12 @@ struct range {
 
 struct builder {
     struct trie *trie;
+    const struct trie_key *keys;
     uint64_t *taken; /* bit per slot */
     uint64_t *based; /* bit per slot: it is the base of a node */
     size_t blocks;
     size_t cap;
-    size_t single; /* block where single children go */
+    size_t single; /* word of `taken` from where on single children go */
     size_t open;   /* first block where families go */
     struct range *todo;
     size_t todo_count;
@@ -55,18 +56,19 @@ static void block_add(struct builder *b)
 }
 
 /* A free slot for a child by byte c whose base is free too. */
-static size_t base_for_one(struct builder *b, unsigned char c)
+static inline size_t base_for_one(struct builder *b, unsigned char c)
 {
-    for (;; b->single++) {
-        if (b->single == b->blocks)
+    for (size_t w = b->single;; w++) {
+        if (w == b->blocks * (BLOCK / 64))
             block_add(b);
-        for (size_t w = b->single * 4; w < b->single * 4 + 4; w++)
-            for (uint64_t left = ~b->taken[w]; left != 0; left &= left - 1) {
-                size_t base = (w * 64 + (size_t)__builtin_ctzll(left)) ^ c;
-                if (base != 0 && !bit(b->based, base))
-                    return base;
+        for (uint64_t left = ~b->taken[w]; left != 0; left &= left - 1) {
+            size_t base = (w * 64 + (size_t)__builtin_ctzll(left)) ^ c;
+            if (base != 0 && !bit(b->based, base)) {
+                /* Free slots whose bases are taken are left behind: there are few. */
+                b->single = w;
+                return base;
             }
-        /* Free slots whose bases are taken are left behind: there are few. */
+        }
     }
 }
 
@@ -109,8 +111,26 @@ static void todo_add(struct builder *b, struct range r)
     b->todo[b->todo_count++] = r;
 }
 
-static void place(struct builder *b, const struct trie_key *keys, struct range r)
+/* The bytes of a key from `depth` on, each the only child of the one before. */
+static void place_tail(struct builder *b, const struct trie_key *key, size_t depth, size_t slot)
 {
+    uint64_t *slots = b->trie->slots;
+    for (; depth < key->len; depth++) {
+        unsigned char c = key->ptr[depth];
+        size_t base = base_for_one(b, c);
+        slots = b->trie->slots;
+        mark(b->based, base);
+        slots[slot] |= (uint64_t)base << 36;
+        slot = base ^ c;
+        mark(b->taken, slot);
+        slots[slot] = (uint64_t)c << 1 | 1;
+    }
+    slots[slot] |= (uint64_t)(key->value + 1) << 9;
+}
+
+static void place(struct builder *b, struct range r)
+{
+    const struct trie_key *keys = b->keys;
     unsigned char labels[256];
     uint32_t starts[257];
     size_t count = 0;
@@ -141,7 +161,7 @@ static void place(struct builder *b, const struct trie_key *keys, struct range r
 
 void trie_build(struct trie *t, const struct trie_key *keys, size_t count)
 {
-    struct builder b = {.trie = t};
+    struct builder b = {.trie = t, .keys = keys};
     *t = (struct trie){0};
     block_add(&b);
     mark(b.taken, 0);
@@ -149,8 +169,13 @@ void trie_build(struct trie *t, const struct trie_key *keys, size_t count)
      * not lead there. */
     if (count > 0)
         todo_add(&b, (struct range){0, (uint32_t)count, 0, 0});
-    while (b.todo_count > 0)
-        place(&b, keys, b.todo[--b.todo_count]);
+    while (b.todo_count > 0) {
+        struct range r = b.todo[--b.todo_count];
+        if (r.hi - r.lo == 1)
+            place_tail(&b, &keys[r.lo], r.depth, r.slot);
+        else
+            place(&b, r);
+    }
     t->count = b.blocks * BLOCK;
     t->slots = mem_resize(t->slots, t->count, sizeof(uint64_t));
     free(b.taken);
@@ -192,55 +217,81 @@ void trie_set(struct trie *t, struct sv key, uint32_t value)
 
 /* ---- sorting --------------------------------------------------------------------------------------------------- */
 
-static int compare(const struct trie_key *a, const struct trie_key *b)
+/* A key by its first eight bytes, as a number that sorts like them. */
+struct sort_item {
+    uint64_t head;
+    uint32_t index;
+};
+
+static uint64_t head_of(const struct trie_key *key)
 {
-    int order = memcmp(a->ptr, b->ptr, a->len < b->len ? a->len : b->len);
+    uint64_t head = 0;
+    if (key->len >= 8) {
+        memcpy(&head, key->ptr, 8);
+        return __builtin_bswap64(head);
+    }
+    for (uint32_t i = 0; i < key->len; i++)
+        head |= (uint64_t)key->ptr[i] << (56 - 8 * i);
+    return head;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct trie_key *x = a;
+    const struct trie_key *y = b;
+    int order = memcmp(x->ptr, y->ptr, x->len < y->len ? x->len : y->len);
     if (order != 0)
         return order;
-    return (a->len > b->len) - (a->len < b->len);
+    return (x->len > y->len) - (x->len < y->len);
 }
 
-static int compare_void(const void *a, const void *b)
+/* Byte by byte of the heads, the last first; *items and *spare change places. */
+static void sort_heads(struct sort_item **items, struct sort_item **spare, size_t count)
 {
-    return compare(a, b);
-}
-
-static unsigned bucket_of(const struct trie_key *key)
-{
-    return key->len == 0 ? 0 : (unsigned)(key->ptr[0] << 8 | (key->len > 1 ? key->ptr[1] : 0));
+    enum { DIGITS = 8, VALUES = 256 };
+    uint32_t(*ends)[VALUES] = mem_array(DIGITS, sizeof(*ends));
+    for (size_t i = 0; i < count; i++)
+        for (unsigned digit = 0; digit < DIGITS; digit++)
+            ends[digit][(*items)[i].head >> 8 * digit & 0xFF]++;
+    for (unsigned digit = 0; digit < DIGITS; digit++) {
+        uint32_t sum = 0;
+        for (unsigned v = 0; v < VALUES; v++) {
+            uint32_t n = ends[digit][v];
+            ends[digit][v] = sum;
+            sum += n;
+        }
+        for (size_t i = 0; i < count; i++)
+            (*spare)[ends[digit][(*items)[i].head >> 8 * digit & 0xFF]++] = (*items)[i];
+        struct sort_item *sorted = *spare;
+        *spare = *items;
+        *items = sorted;
+    }
+    free(ends);
 }
 
 void trie_sort(struct trie_key *keys, size_t count)
 {
-    enum { BUCKETS = 1 << 16 };
     if (count < 2)
         return;
-    /* By the first two bytes at once; short insertion sorts then do the rest. */
-    uint32_t *ends = mem_array(BUCKETS + 1, sizeof(*ends));
-    struct trie_key *sorted = mem_array(count, sizeof(*sorted));
+    struct sort_item *items = mem_alloc(count * sizeof(*items));
+    struct sort_item *spare = mem_alloc(count * sizeof(*spare));
+    struct trie_key *sorted = mem_alloc(count * sizeof(*sorted));
     for (size_t i = 0; i < count; i++)
-        ends[bucket_of(&keys[i]) + 1]++;
-    for (size_t i = 0; i < BUCKETS; i++)
-        ends[i + 1] += ends[i];
+        items[i] = (struct sort_item){head_of(&keys[i]), (uint32_t)i};
+    sort_heads(&items, &spare, count);
     for (size_t i = 0; i < count; i++)
-        sorted[ends[bucket_of(&keys[i])]++] = keys[i];
-    size_t start = 0;
-    for (size_t bucket = 0; bucket < BUCKETS; bucket++) {
-        size_t n = ends[bucket] - start;
-        struct trie_key *part = sorted + start;
-        if (n > 12)
-            qsort(part, n, sizeof(*part), compare_void);
-        else
-            for (size_t i = 1; i < n; i++) {
-                struct trie_key moved = part[i];
-                size_t at = i;
-                for (; at > 0 && compare(&part[at - 1], &moved) > 0; at--)
-                    part[at] = part[at - 1];
-                part[at] = moved;
-            }
-        start = ends[bucket];
+        sorted[i] = keys[items[i].index];
+    /* Keys that agree in the first eight bytes, or are shorter and agree but for zeros, are compared as they are. */
+    for (size_t from = 0; from < count;) {
+        size_t to = from + 1;
+        while (to < count && items[to].head == items[from].head)
+            to++;
+        if (to - from > 1)
+            qsort(sorted + from, to - from, sizeof(*sorted), compare);
+        from = to;
     }
     memcpy(keys, sorted, count * sizeof(*keys));
+    free(items);
+    free(spare);
     free(sorted);
-    free(ends);
 }
