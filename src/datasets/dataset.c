@@ -166,7 +166,7 @@ void dataset_requests_new(struct workload *workload, size_t count)
         workload->requests[i].due_offset_ns = UINT64_MAX;
 }
 
-/* Python: random.seed(seed) anew, then random.choices over the requests that there are. */
+/* Python: random.seed(seed) anew, then random.choice among the requests that there are. */
 static void oversample(const struct dataset_context *context, struct workload *workload)
 {
     size_t have = workload->count;
@@ -185,7 +185,7 @@ static void oversample(const struct dataset_context *context, struct workload *w
     memcpy(workload->requests, old, have * sizeof(*old));
     py_seed(context->py, context->config->seed);
     for (size_t i = have; i < wanted; i++)
-        workload->requests[i] = old[py_choices1(context->py, have)];
+        workload->requests[i] = old[py_choice(context->py, have)];
     dataset_notice(context,
                    "the data set has %zu prompts of the %zu asked for; %zu are repeated "
                    "at random (--no-oversample switches this off)",

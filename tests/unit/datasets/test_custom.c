@@ -121,8 +121,8 @@ static void expect_order(struct fixture *f, const char *digits)
     fixture_done(f);
 }
 
-/* CPython 3.11: random.seed(3); x = [0, 1, 2]; random.shuffle(x) -> [1, 2, 0];
- * random.seed(3); random.choices(x, k=4) -> [1, 2, 2, 2]. */
+/* vLLM 0.33.0 draws a repeat with random.choice.  CPython 3.11: random.seed(3); x = [0, 1, 2]; random.shuffle(x) -> [1, 2, 0];
+ * random.seed(3); [random.choice(x) for _ in range(4)] -> [1, 0, 0, 1]. */
 static void test_shuffle_and_repeats_equal_python(void **state)
 {
     struct fixture f;
@@ -131,10 +131,10 @@ static void test_shuffle_and_repeats_equal_python(void **state)
     f.config.seed = 3;
     assert_true(fixture_build(&f));
     assert_non_null(strstr(buf_cstr(&f.notices), "4 are repeated"));
-    expect_order(&f, "1201222");
+    expect_order(&f, "1201001");
 }
 
-/* random.seed(0); random.choices([0, 1, 2], k=5) -> [2, 2, 1, 0, 1]. */
+/* random.seed(0); [random.choice([0, 1, 2]) for _ in range(5)] -> [1, 1, 0, 1, 2]. */
 static void test_repeats_without_shuffle_equal_python(void **state)
 {
     struct fixture f;
@@ -142,7 +142,7 @@ static void test_repeats_without_shuffle_equal_python(void **state)
     init(&f, 8);
     f.config.disable_shuffle = true;
     assert_true(fixture_build(&f));
-    expect_order(&f, "01222101");
+    expect_order(&f, "01211012");
 }
 
 static void test_no_oversample_sends_what_there_is(void **state)
