@@ -189,7 +189,7 @@ static void add_row(const struct timeline *t, size_t index, struct buf *out)
     else
         buf_add_fmt(out, "<tr><td>Req %zu</td>", index);
     add_seconds(out, r->start_ns - t->start_ns);
-    add_ms(out, r->first_ns > r->start_ns ? r->first_ns - r->start_ns : 0);
+    add_ms(out, row_has_token(t, r) ? r->first_ns - r->start_ns : 0);
     add_seconds(out, length_ns(r));
     add_ms(out, row_longest_ns(r));
     buf_add_fmt(out, "<td>%llu</td>", (unsigned long long)record_input_tokens(r));

@@ -30,6 +30,11 @@ uint64_t row_end_ns(const struct record *r)
     return end > r->start_ns ? end : r->start_ns;
 }
 
+bool row_has_token(const struct timeline *t, const struct record *r)
+{
+    return !t->report->pooling && r->first_ns > 0 && r->first_ns >= r->start_ns;
+}
+
 uint64_t row_longest_ns(const struct record *r)
 {
     struct record_cursor cursor;
@@ -82,7 +87,7 @@ static void count_row(struct timeline *t, const struct record *r)
     struct record_cursor cursor;
     uint64_t gap_ns;
     enum row_state state = row_state(r);
-    t->with_token += r->first_ns > 0;
+    t->with_token += row_has_token(t, r);
     t->failed += state == ROW_FAILED;
     t->unfinished += state == ROW_OPEN;
     record_gaps_begin(r, &cursor);
@@ -207,9 +212,7 @@ static int64_t value_of(const struct timeline *t, enum column column, size_t ind
     case START:
         return (int64_t)us_of(r->start_ns - t->start_ns);
     case FIRST:
-        return r->first_ns >= r->start_ns && r->first_ns > 0
-                   ? (int64_t)us_of(r->first_ns - r->start_ns)
-                   : -1;
+        return row_has_token(t, r) ? (int64_t)us_of(r->first_ns - r->start_ns) : -1;
     case END:
         return (int64_t)us_of(row_end_ns(r) - r->start_ns);
     case PROMPT:
@@ -286,7 +289,7 @@ static void write_tokens(const struct timeline *t, struct js_writer *w)
         struct buf text = {0};
         const struct record *r = &t->report->records[t->rows[i]];
         buf_reset(&packed);
-        if (r->first_ns >= r->start_ns && r->first_ns > 0)
+        if (row_has_token(t, r))
             pack_tokens(t, r, &packed);
         buf_add_char(&text, '"');
         base64_add(&text, buf_sv(&packed));

@@ -11,6 +11,8 @@ enum row_state { ROW_OK, ROW_FAILED, ROW_OPEN };
 enum row_state row_state(const struct record *r);
 /* When the page lets a request end: its end, or what came last of it. */
 uint64_t row_end_ns(const struct record *r);
+/* A token came; what comes first of a pooling request is no token. */
+bool row_has_token(const struct timeline *t, const struct record *r);
 /* The longest interval between two tokens, 0 without any. */
 uint64_t row_longest_ns(const struct record *r);
 

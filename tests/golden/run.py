@@ -20,14 +20,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SHARED = os.path.abspath(os.environ.get("VB_SHARED") or os.path.join(ROOT, "..", "shared"))
 
-# Not yet: data sets beyond random and custom, plots.
+# Not yet: data sets beyond random and custom.
 PEERS = """
 backend_vllm backend_chat backend_responses backend_embeddings backend_infinity backend_pooling base_url
 endpoint_prefix endpoint_chat_on_openai served_model_name model_from_server
 model_from_server_tok model_none_on_server request_id_default host_localhost header_auth
 append append_new result_name_auto result_name_rate result_dir_new detailed detailed_server_metrics
 detailed_embeddings
-tqdm spec_decode diffusion probe lora_random lora_round_robin tls_insecure
+tqdm plot_dataset spec_decode diffusion probe lora_random lora_round_robin tls_insecure
 percentiles percentiles_e2el percentiles_queue goodput goodput_zero goodput_bad goodput_badvalue goodput_negative
 rate_20 rate_20_const rate_conc ramp_linear ready_check_late ready_check_warm profile
 sampling_chat sampling_responses extra_body extra_body_encoding extra_body_chat extra_body_model extra_body_nostream
