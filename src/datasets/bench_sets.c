@@ -9,6 +9,7 @@
 #include "datasets/dataset_priv.h"
 #include "datasets/format/jsonl.h"
 #include "datasets/format/position.h"
+#include "datasets/hub_files.h"
 #include "json/scan.h"
 
 #include <stdlib.h>
@@ -314,8 +315,11 @@ bool speed_bench_build(const struct dataset_context *context, struct workload *w
                           .category = config->speed_bench_category,
                           .max_len = config->speed_bench_max_input_len,
                           .output_len = (uint32_t)config->speed_bench_output_len};
-    bool ok = b.path != NULL || error_set(err, E_CONFIG, "--dataset-path is needed");
-    if (ok && file_is_dir(b.path)) {
+    bool ok = true;
+    if (b.path == NULL) {
+        ok = hub_files_speed_bench(context, config->speed_bench_subset, &path, err);
+        b.path = buf_cstr(&path);
+    } else if (file_is_dir(b.path)) {
         buf_add_fmt(&path, "%s/%s.jsonl", b.path, config->speed_bench_subset);
         b.path = buf_cstr(&path);
     }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "datasets/dataset_priv.h"
 #include "datasets/format/position.h"
+#include "datasets/hub_files.h"
 #include "datasets/length_target.h"
 #include "datasets/random_source.h"
 #include "json/scan.h"
@@ -317,20 +318,24 @@ static bool take_all(struct builder *b, const struct recorded *r, struct error *
 
 static bool build_sharegpt(struct builder *b, struct error *err)
 {
-    struct file_map map;
+    struct file_map map = {0};
+    struct buf found = {0};
     struct recorded r = {0};
     const char *path = b->config->dataset_path;
     if (b->context->tokenizer == NULL)
         return error_set(err, E_CONFIG, "a tokenizer is needed; give --tokenizer");
-    if (!file_map_open(path, &map, err))
-        return false;
-    bool ok = read_recorded(&r, path, map.view, err) && take_all(b, &r, err);
+    bool ok = path != NULL || hub_files_sharegpt(b->context, &found, err);
+    path = path != NULL || !ok ? path : buf_cstr(&found);
+    ok = ok && file_map_open(path, &map, err) && read_recorded(&r, path, map.view, err) &&
+         take_all(b, &r, err);
     free(r.said);
     free(r.entries);
     file_map_close(&map);
     if (ok && b->data->count == 0)
-        return error_set(err, E_PARSE, "'%s' has no conversation of at least two turns", path);
-    oversample(b);
+        ok = error_set(err, E_PARSE, "'%s' has no conversation of at least two turns", path);
+    buf_done(&found);
+    if (ok)
+        oversample(b);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "datasets/dataset_priv.h"
 #include "datasets/format/position.h"
+#include "datasets/hub_files.h"
 #include "datasets/media.h"
 #include "datasets/parallel.h"
 #include "json/scan.h"
@@ -295,11 +296,13 @@ bool sharegpt_build(const struct dataset_context *context, struct workload *work
 {
     const char *path = context->config->dataset_path;
     struct file_map map = {0};
+    struct buf found = {0};
     struct sharegpt s = {.context = context, .workload = workload};
-    if (path == NULL || context->tokenizer == NULL)
-        return error_set(err, E_CONFIG, "data set 'sharegpt' needs %s",
-                         path == NULL ? "--dataset-path" : "a tokenizer; give --tokenizer");
-    bool ok = file_map_open(path, &map, err);
+    if (context->tokenizer == NULL)
+        return error_set(err, E_CONFIG, "data set 'sharegpt' needs a tokenizer; give --tokenizer");
+    bool ok = path != NULL || hub_files_sharegpt(context, &found, err);
+    path = path != NULL || !ok ? path : buf_cstr(&found);
+    ok = ok && file_map_open(path, &map, err);
     if (ok) {
         s.entries.name = path;
         s.entries.text = map.view;
@@ -307,5 +310,6 @@ bool sharegpt_build(const struct dataset_context *context, struct workload *work
     }
     free(s.entries.items);
     file_map_close(&map);
+    buf_done(&found);
     return ok || error_context(err, "data set 'sharegpt'");
 }

@@ -153,6 +153,11 @@ void hub_init(struct hub_context *hub)
     hub->state->stall_s = seconds(getenv("HF_HUB_DOWNLOAD_TIMEOUT"), STALL_S);
 }
 
+bool hub_is_public(const struct hub_context *hub)
+{
+    return strcmp(hub->endpoint, HUB_PUBLIC_ENDPOINT) == 0;
+}
+
 void hub_done(struct hub_context *hub)
 {
     if (hub->state != NULL) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { HOPS_MAX = 4, TRIES_MAX = 50, MEGABYTE = 1000000 };
+enum { HOPS_MAX = 4, TRIES_MAX = 50, MEGABYTE = 1000000, WORTH_BYTES = 64 * 1024 };
 
 /* Downloads of more than this many bytes are announced. */
 static const uint64_t ANNOUNCED_BYTES = 1000000;
@@ -208,7 +208,7 @@ static enum hub_outcome get_rest(struct fetch *f, bool *final, struct error *err
     return outcome;
 }
 
-/* Attempts that bring bytes do not count as failures. */
+/* Attempts that bring many bytes do not count as failures. */
 static enum hub_outcome get_all(struct fetch *f, struct error *err)
 {
     unsigned failures = 0;
@@ -223,7 +223,7 @@ static enum hub_outcome get_all(struct fetch *f, struct error *err)
         }
         if (outcome == HUB_OK)
             continue;
-        failures = f->part.done > before ? 0 : failures + 1;
+        failures = f->part.done >= before + WORTH_BYTES ? 0 : failures + 1;
         if (final || failures > f->hub->retries || i + 1 >= TRIES_MAX)
             return outcome;
         unsigned wait_s = failures > 0 ? 2 * failures : 1;

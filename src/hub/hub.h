@@ -74,6 +74,8 @@ struct hub_context {
 void hub_init(struct hub_context *hub);
 void hub_done(struct hub_context *hub);
 
+/* Is the endpoint the public hub? */
+bool hub_is_public(const struct hub_context *hub);
 /* Is this a name that a hub can have: "ORG/NAME" or "NAME" of letters, digits, '-', '_' and '.'? */
 bool hub_is_id(const char *id);
 

@@ -41,6 +41,7 @@ static bool build(struct talk *t, struct error *err)
         .tokenizer = r->session->tokenizer,
         .py = &r->py,
         .npl = &r->npl,
+        .hub = &r->session->watch.hub,
         .notice = notice,
     };
     return multi_turn_build(&context, &t->data, err);

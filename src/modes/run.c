@@ -78,6 +78,7 @@ bool run_build(struct run *r, struct error *err)
         .tokenizer = r->session->tokenizer,
         .py = &r->py,
         .npl = &r->npl,
+        .hub = &r->session->watch.hub,
         .notice = dataset_notice,
     };
     if (!dataset_build(&context, &r->workload, err))
@@ -261,7 +262,12 @@ static bool build_fresh(struct run *r, struct workload *fresh, struct error *err
     py_seed(&py, config.seed);
     npl_seed(&npl, (uint32_t)config.seed);
     struct dataset_context context = {
-        .config = &config, .tokenizer = r->session->tokenizer, .py = &py, .npl = &npl};
+        .config = &config,
+        .tokenizer = r->session->tokenizer,
+        .py = &py,
+        .npl = &npl,
+        .hub = &r->session->watch.hub,
+    };
     return dataset_build(&context, fresh, err) || error_context(err, "--warmup-fresh-prompts");
 }
 

@@ -11,12 +11,15 @@
 #include "config/secrets.h"
 #include "datasets/dataset.h"
 #include "mock/mock.h"
+#include "modes/hub_tokenizer.h"
 #include "net/proxy.h"
 #include "net/tls.h"
 #include "output/notes.h"
 
 /* Questions to the server's tokenizer at a time.  A server tokenizes in a few threads; more only wait there. */
 enum { TOKENIZER_CONNECTIONS = 8 };
+
+enum { HUB_RETRIES = 3 };
 
 const char *session_redacted(struct session *s, const char *text)
 {
@@ -206,15 +209,17 @@ static bool use_servers_tokenizer(struct session *s, const struct error *local, 
                      s->tokenizer_id, local->message, server.message);
 }
 
-/* Built-in names, local files and the local hub cache first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
+/* Built-in names, local files and the hub first, then the server's own /tokenize (HUB_AND_TOKENIZERS 1). */
 static bool set_tokenizer(struct session *s, struct error *err)
 {
     const struct config *config = s->config;
+    struct hub_tokenizer_request request = {s->tokenizer_id, TOKENIZER_SERVE,
+                                            config->tokenizer != NULL};
     struct error local;
     bool missing;
     if (config->skip_tokenizer_init)
         return true;
-    s->tokenizer = tokenizer_resolve(s->tokenizer_id, TOKENIZER_SERVE, &missing, &local);
+    s->tokenizer = hub_tokenizer_find(&s->watch.hub, &request, &missing, &local);
     if (s->tokenizer == NULL && local.code == E_INTERRUPTED) {
         *err = local;
         return false;
@@ -222,7 +227,8 @@ static bool set_tokenizer(struct session *s, struct error *err)
     if (s->tokenizer == NULL && dataset_needs_tokenizer(config)) {
         if (!use_servers_tokenizer(s, &local, err))
             return false;
-    } else if (s->tokenizer == NULL && (!missing || config->tokenizer != NULL)) {
+    } else if (s->tokenizer == NULL &&
+               (!missing || config->tokenizer != NULL || local.code != E_IO)) {
         say_without(s, &local, "this run goes on without one");
     }
     if (s->tokenizer != NULL)
@@ -233,8 +239,12 @@ static bool set_tokenizer(struct session *s, struct error *err)
 bool session_open(struct session *s, struct config *config, struct error *err)
 {
     *s = (struct session){.config = config};
-    return set_backend(s, err) && start_mock(s, err) && set_target(s, err) && set_model(s, err) &&
-           set_tokenizer(s, err);
+    hub_watch_init(&s->watch, config);
+    bool ok = set_backend(s, err) && start_mock(s, err) && set_target(s, err) &&
+              set_model(s, err) && set_tokenizer(s, err);
+    /* A tokenizer has another source, a data set has not: there it is worth waiting for the hub. */
+    s->watch.hub.retries = HUB_RETRIES;
+    return ok;
 }
 
 void session_close(struct session *s)
@@ -244,6 +254,7 @@ void session_close(struct session *s)
     free((void *)(uintptr_t)s->wire_model);
     fetch_pool_done(&s->pool);
     tls_context_free(s->tls);
+    hub_watch_done(&s->watch);
     arena_done(&s->arena);
     if (s->mock_pid > 0)
         mock_reap(s->mock_pid);

@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "config/config.h"
 #include "load/server.h"
+#include "modes/hub_watch.h"
 #include "tokenizer/tokenizer.h"
 
 #include <sys/types.h>
@@ -25,6 +26,7 @@ struct session {
     const char *wire_model; /* the name in request bodies */
     const char *tokenizer_id;
     struct tokenizer *tokenizer; /* NULL: none */
+    struct hub_watch watch;      /* for tokenizers, then for data sets */
     struct buf path;             /* request target: prefix and endpoint */
 };
 

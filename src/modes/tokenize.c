@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "json/tree.h"
 #include "json/writer.h"
+#include "modes/hub_tokenizer.h"
+#include "modes/hub_watch.h"
 #include "tokenizer/tokenizer.h"
 
 #include <stdio.h>
@@ -310,8 +312,13 @@ static bool run_file(const struct tokenize *t, const char *name, struct error *e
 
 static bool run(struct tokenize *t, const char *const *files, size_t file_count, struct error *err)
 {
+    struct hub_watch watch;
+    struct hub_tokenizer_request request = {t->tokenizer_id, TOKENIZER_PLAIN, true};
+    bool missing;
     t->file_count = file_count;
-    t->tokenizer = tokenizer_resolve(t->tokenizer_id, TOKENIZER_PLAIN, NULL, err);
+    hub_watch_init(&watch, NULL);
+    t->tokenizer = hub_tokenizer_find(&watch.hub, &request, &missing, err);
+    hub_watch_done(&watch);
     bool ok = t->tokenizer != NULL;
     for (size_t i = 0; ok && i < file_count; i++)
         ok = run_file(t, files[i], err);

@@ -39,7 +39,7 @@ def program():
 
 
 def clean_env(extra=None):
-    env = {"PATH": os.environ.get("PATH", "")}
+    env = {"PATH": os.environ.get("PATH", ""), "HF_HUB_OFFLINE": "1"}
     for name, value in os.environ.items():
         if name.endswith("SAN_OPTIONS") or name == "LLVM_PROFILE_FILE":
             env[name] = value
