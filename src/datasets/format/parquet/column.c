@@ -253,6 +253,7 @@ bool pq_column_open(struct pq_column *c, const struct pq_leaf *leaf, const struc
     c->chunk = *chunk;
     c->group = group;
     c->page = 0;
+    c->pages = 0;
     c->has_dictionary = false;
     c->peeked = false;
     c->page_left = 0;
@@ -299,10 +300,9 @@ bool pq_column_peek(struct pq_column *c, bool *ended, struct error *err)
             c->def = 0;
             return true;
         }
+        c->page = c->pages++;
         if (!open_page(c, err))
             return pq_column_error(c, err);
-        if (c->page_left == 0)
-            c->page++;
     }
     if (!next_level(&c->reps, node->rep, &c->rep, "repetition", err) ||
         !next_level(&c->defs, node->def, &c->def, "definition", err))
@@ -314,8 +314,7 @@ bool pq_column_peek(struct pq_column *c, bool *ended, struct error *err)
 bool pq_column_take(struct pq_column *c, struct pq_value *value, struct error *err)
 {
     c->peeked = false;
-    if (--c->page_left == 0)
-        c->page++;
+    c->page_left--;
     if (c->def < c->leaf->node->def || pq_values_next(&c->values, value, err))
         return true;
     return pq_column_error(c, err);

@@ -16,7 +16,8 @@ struct pq_column {
     size_t page_limit;   /* bytes of an unpacked page */
     const uint8_t *at;   /* the next page */
     const uint8_t *end;  /* of the chunk */
-    size_t page;         /* number of the current one, from 0 */
+    size_t page;         /* number of the current one, from 0, a dictionary's page included */
+    size_t pages;        /* opened so far */
     uint64_t chunk_left; /* values in pages to come */
     uint64_t page_left;  /* values of this page not yet taken, nulls included */
     struct pq_runs reps;

@@ -189,7 +189,7 @@ static void read_element(struct thrift *t, struct pq_element *e)
     struct pq_element logical = {0};
     bool has_logical = false;
     int64_t converted = -1;
-    *e = (struct pq_element){.type = PQ_GROUP};
+    *e = (struct pq_element){.type = PQ_GROUP, .name = SV_LIT("")};
     while (thrift_next(t, &f)) {
         if (f.id == 1)
             e->type = (enum pq_type)thrift_int(t, &f, 0, PQ_TYPE_COUNT - 1);
@@ -233,7 +233,7 @@ static bool read_schema(struct thrift *t, const struct thrift_field *f, struct a
     size_t count = thrift_list(t, f, THRIFT_STRUCT);
     if (count > ELEMENTS_MAX)
         return false;
-    out->elements = arena_array(arena, count, sizeof(*out->elements));
+    out->elements = arena_array(arena, count + 1, sizeof(*out->elements));
     out->element_count = count;
     for (size_t i = 0; i < count && !t->bad; i++)
         read_element(t, &out->elements[i]);
@@ -265,7 +265,7 @@ static bool read_groups(struct thrift *t, const struct thrift_field *f, struct a
     size_t count = thrift_list(t, f, THRIFT_STRUCT);
     if (count > GROUPS_MAX)
         return false;
-    out->groups = arena_array(arena, count, sizeof(*out->groups));
+    out->groups = arena_array(arena, count + 1, sizeof(*out->groups));
     out->group_count = count;
     for (size_t i = 0; i < count && !t->bad; i++)
         read_group(t, &out->groups[i]);

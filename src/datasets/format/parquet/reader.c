@@ -51,8 +51,8 @@ static bool open_bytes(struct parquet *p, struct error *err)
     p->columns = mem_array(leaves > 0 ? leaves : 1, sizeof(*p->columns));
     p->chunks = mem_array(leaves > 0 ? leaves : 1, sizeof(*p->chunks));
     p->top_count = p->schema.root->element->children;
-    p->tops = arena_array(&p->arena, p->top_count, sizeof(*p->tops));
-    p->wanted = arena_array(&p->arena, p->top_count, sizeof(*p->wanted));
+    p->tops = arena_array(&p->arena, p->top_count + 1, sizeof(*p->tops));
+    p->wanted = arena_array(&p->arena, p->top_count + 1, sizeof(*p->wanted));
     const struct pq_node *node = p->schema.root->first;
     for (size_t i = 0; i < p->top_count; i++, node = node->next) {
         p->tops[i] = node;

@@ -19,9 +19,12 @@ static void give_text(struct js_value *out, enum js_type type, struct sv text)
     out->text = text;
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
+/* Quotient and remainder for b > 0, the remainder never negative. */
+static int64_t floor_div(int64_t a, int64_t b, int64_t *remainder)
 {
-    return a / b - (a % b < 0);
+    int64_t rest = a % b;
+    *remainder = rest < 0 ? rest + b : rest;
+    return a / b - (rest < 0);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------ */
@@ -134,8 +137,8 @@ struct civil {
 static struct civil civil_of(int64_t days)
 {
     days += 719468; /* from 0000-03-01 */
-    int64_t era = floor_div(days, 146097);
-    int64_t in_era = days - era * 146097;
+    int64_t in_era;
+    int64_t era = floor_div(days, 146097, &in_era);
     int64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
     int64_t in_year = in_era - (365 * year + year / 4 - year / 100);
     int64_t month = (5 * in_year + 2) / 153;
@@ -197,9 +200,9 @@ static void give_instant(int64_t days, int64_t ns, bool utc, struct arena *arena
 static void give_timestamp(const struct pq_element *e, int64_t value, struct arena *arena,
                            struct js_value *out)
 {
-    int64_t day_units = DAY_NS / unit_ns(e);
-    int64_t days = floor_div(value, day_units);
-    give_instant(days, (value - days * day_units) * unit_ns(e), e->utc, arena, out);
+    int64_t of_day;
+    int64_t days = floor_div(value, DAY_NS / unit_ns(e), &of_day);
+    give_instant(days, of_day * unit_ns(e), e->utc, arena, out);
 }
 
 /* The retired timestamp: nanoseconds of the day and a Julian day number, little-endian. */
@@ -211,9 +214,9 @@ static void give_int96(struct sv bytes, struct arena *arena, struct js_value *ou
         ns |= (uint64_t)(unsigned char)bytes.ptr[i] << (8 * i);
     for (size_t i = 0; i < 4; i++)
         day |= (uint32_t)(unsigned char)bytes.ptr[8 + i] << (8 * i);
-    int64_t more = floor_div((int64_t)ns, DAY_NS);
-    give_instant((int64_t)(int32_t)day - JULIAN_EPOCH + more, (int64_t)ns - more * DAY_NS, false,
-                 arena, out);
+    int64_t of_day;
+    int64_t more = floor_div((int64_t)ns, DAY_NS, &of_day);
+    give_instant((int64_t)(int32_t)day - JULIAN_EPOCH + more, of_day, false, arena, out);
 }
 
 /* ---- bytes -------------------------------------------------------------------------------------------------------- */
@@ -231,7 +234,7 @@ static bool give_string(struct sv bytes, struct arena *arena, struct js_value *o
 
 static void give_bytes(struct sv bytes, bool raw, struct arena *arena, struct js_value *out)
 {
-    if (raw) {
+    if (raw || bytes.len == 0) {
         give_text(out, JS_STRING, arena_copy(arena, bytes));
         return;
     }

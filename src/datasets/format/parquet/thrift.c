@@ -127,7 +127,8 @@ static size_t list_head(struct thrift *t, enum thrift_type *element)
     uint64_t count = head >> 4;
     if (count == 15)
         count = varint(t);
-    *element = type_of(t, head & 0x0F);
+    /* Of an empty list some writers leave the type out. */
+    *element = count > 0 ? type_of(t, head & 0x0F) : THRIFT_STRUCT;
     if (count > left(t))
         fail(t);
     return t->bad ? 0 : count;

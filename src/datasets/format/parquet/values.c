@@ -116,7 +116,7 @@ static bool next_length(struct pq_delta *lengths, size_t most, size_t *length, s
 
 static bool next_delta_length(struct pq_values *v, struct pq_value *value, struct error *err)
 {
-    size_t length;
+    size_t length = 0;
     if (!next_length(&v->delta, rest(v), &length, err))
         return false;
     value->bytes = sv_make((const char *)v->at, length);
@@ -127,8 +127,8 @@ static bool next_delta_length(struct pq_values *v, struct pq_value *value, struc
 /* A value is the beginning of the one before and an end of its own. */
 static bool next_delta_bytes(struct pq_values *v, struct pq_value *value, struct error *err)
 {
-    size_t kept;
-    size_t added;
+    size_t kept = 0;
+    size_t added = 0;
     if (!next_length(&v->prefix, v->text.len, &kept, err) ||
         !next_length(&v->delta, rest(v), &added, err))
         return false;
@@ -138,7 +138,7 @@ static bool next_delta_bytes(struct pq_values *v, struct pq_value *value, struct
     v->text.len = kept;
     buf_add(&v->text, sv_make((const char *)v->at, added));
     v->at += added;
-    value->bytes = buf_sv(&v->text);
+    value->bytes = v->text.len > 0 ? buf_sv(&v->text) : SV_LIT("");
     return true;
 }
 
