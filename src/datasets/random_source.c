@@ -27,7 +27,7 @@ static bool find_allowed(struct random_source *source, enum random_barred barred
     uint32_t *allowed = mem_array(source->vocab_size, sizeof(*allowed));
     size_t n = 0;
     for (uint32_t id = 0; id < source->vocab_size; id++)
-        if (!(flagged ? is_flagged(t, id, &tmp) : tokenizer_is_special(t, id)))
+        if (!tokenizer_is_special(t, id) && !(flagged && is_flagged(t, id, &tmp)))
             allowed[n++] = id;
     source->allowed_count = n;
     if (n > 0 && n < source->vocab_size) {

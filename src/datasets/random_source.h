@@ -33,7 +33,7 @@ struct random_params {
 /* Which ids prompts may not hold (DATASETS 0.10). */
 enum random_barred {
     BAR_NAMED,   /* bos, eos, pad ... of the tokenizer's configuration */
-    BAR_FLAGGED, /* every added token that is special */
+    BAR_FLAGGED, /* these and every added token that is special */
 };
 
 /* `name` of the data set, for messages. */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "json/scan.h"
+#include "tokenizer/class_rules.h"
 #include "tokenizer/tokenizer_priv.h"
 
 /* Copies the members of an object but for those that go to *vocab and *merges. */
@@ -148,22 +149,24 @@ static bool load_pipeline(struct tokenizer *t, const struct js_value *root, stru
     return true;
 }
 
-static bool load_json(struct tokenizer *t, struct sv text, bool late, struct error *err)
+static bool load_json(struct tokenizer *t, const struct tokenizer_files *files, bool *by_class,
+                      struct error *err)
 {
     struct js_scan s;
     struct buf small = {0};
     struct arena tree = {0};
     struct sv vocab = {0};
     struct sv merges = {0};
-    js_scan_init(&s, text);
+    js_scan_init(&s, files->tokenizer_json);
     bool ok = js_scan_peek(&s) == JS_OBJECT;
     if (!ok)
         error_set(err, E_PARSE, "the file does not hold an object");
     else if (!copy_members(&s, false, &small, &vocab, &merges) || !js_scan_end(&s))
         ok = error_set(err, E_PARSE, "tokenizer.json: malformed at byte %zu", js_scan_offset(&s));
     if (ok) {
+        *by_class = class_rules_add(files, &small);
         const struct js_value *root = js_parse(&tree, buf_sv(&small), "tokenizer.json", err);
-        ok = root != NULL && load_pipeline(t, root, vocab, merges, late, err);
+        ok = root != NULL && load_pipeline(t, root, vocab, merges, files->late, err);
     }
     arena_done(&tree);
     buf_done(&small);
@@ -201,8 +204,11 @@ struct tokenizer *tokenizer_parse(const struct tokenizer_files *files, struct er
      * change nothing there since transformers 5. */
     struct tokenizer_files rest = *files;
     rest.file_only = true;
-    bool ok = load_json(t, files->tokenizer_json, files->late, err) && load_config(t, &rest, err);
+    bool by_class = false;
+    bool ok = load_json(t, files, &by_class, err) && load_config(t, &rest, err);
     bool bytes = ok && t->model.kind == MODEL_BPE && t->model.bpe.options.bytes;
-    const char *kind = bytes ? "byte-level BPE" : kinds[t->model.kind];
+    const char *kind = by_class ? "BPE as its class builds it"
+                       : bytes  ? "byte-level BPE"
+                                : kinds[t->model.kind];
     return tokenizer_ready(t, ok, files->name, kind, err);
 }

@@ -13,6 +13,7 @@ struct tokenizer_files {
     struct sv added_json;     /* added_tokens.json; ptr NULL: absent */
     struct sv python[2];      /* tokenization_kimi.py, tokenizer.py, read for their pattern only */
     struct sv config_json;    /* tokenizer_config.json; ptr NULL: absent */
+    struct sv model_config_json;   /* config.json; ptr NULL: absent */
     struct sv special_tokens_json; /* special_tokens_map.json; ptr NULL: absent */
     struct sv chat_template;       /* chat_template.jinja; ptr NULL: absent */
     bool file_only;                /* TOKENIZER_PLAIN */

@@ -23,7 +23,7 @@ static const struct format formats[] = {
     {"vocab.json", vocab_merges_parse},
 };
 
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIDE_FILES = 7 };
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIDE_FILES = 8 };
 
 struct sides {
     struct buf texts[SIDE_FILES];
@@ -52,6 +52,7 @@ static bool read_sides(struct sv folder, struct sides *sides, struct tokenizer_f
         struct sv *view;
     } wanted[SIDE_FILES] = {
         {"tokenizer_config.json", &files->config_json},
+        {"config.json", &files->model_config_json},
         {"special_tokens_map.json", &files->special_tokens_json},
         {"chat_template.jinja", &files->chat_template},
         {"added_tokens.json", &files->added_json},
