@@ -300,15 +300,19 @@ static void build_words(struct bpe *bpe)
     for (uint32_t id = 0; id < bpe->limit; id++)
         count += bpe->lengths[id] > 0;
     words_init(&bpe->words, bpe->vocab, count);
+    struct words_entry *entries = mem_alloc((count + 1) * sizeof(*entries));
+    size_t kept = 0;
     for (uint32_t id = 0; id < bpe->limit; id++) {
         bool made = bpe->origins[id].time != BPE_NEVER;
         if (bpe->lengths[id] == 0 || (!made && !bpe->options.ignore_merges))
             continue;
         bool doubt = made && bpe->doubtful != NULL && !bpe->options.ignore_merges &&
                      (bpe->doubtful[id] & BPE_DOUBT_INSIDE) != 0;
-        words_add(&bpe->words, bpe_key(bpe, id), id,
-                  (made ? 0 : WORDS_WHOLE) | (doubt ? WORDS_SLOW : 0));
+        entries[kept++] =
+            (struct words_entry){id, (made ? 0 : WORDS_WHOLE) | (doubt ? WORDS_SLOW : 0)};
     }
+    words_add(&bpe->words, entries, kept);
+    free(entries);
 }
 
 static void drop_merges(struct bpe *bpe)

@@ -12,6 +12,7 @@ enum {
     LONG_LEN = 15, /* in a slot: by hash */
     LONG_START = 16,
     LONG_BITS = 12,
+    AHEAD = 16, /* entries whose buckets are asked for before they are filled */
     MIN_FILTER_BITS = 10,
     MAX_FILTER_BITS = 16,
 };
@@ -135,24 +136,38 @@ static void add_to_filters(struct words *w, struct sv text)
     }
 }
 
-void words_add(struct words *w, struct sv text, uint32_t id, uint32_t flags)
+static void add(struct words *w, const struct words_key *key, struct words_entry entry)
 {
-    struct words_key key = words_key(w, text, text.ptr + text.len);
-    uint32_t at = key.bucket;
-    if (words_find(w, &key, text) != 0)
+    struct sv text = vocab_bytes(w->vocab, entry.id);
+    uint32_t at = key->bucket;
+    if (w->vocab->repeats && words_find(w, key, text) != 0)
         return;
     for (;; at = at + 1 == w->buckets ? 0 : at + 1) {
         struct words_slot *b = w->slots + (size_t)at * WORDS_BUCKET;
         for (int i = 0; i < WORDS_BUCKET; i++)
             if ((b[i].meta & 15) == 0) {
                 uint32_t over = b[i].meta & WORDS_OVER;
-                b[i] = (struct words_slot){key.low, (uint32_t)key.rest,
-                                           (uint32_t)(key.rest >> 32) | flags |
-                                               id << WORDS_ID_SHIFT | over};
+                b[i] = (struct words_slot){key->low, (uint32_t)key->rest,
+                                           (uint32_t)(key->rest >> 32) | entry.flags |
+                                               entry.id << WORDS_ID_SHIFT | over};
                 add_to_filters(w, text);
                 return;
             }
         b->meta |= WORDS_OVER;
+    }
+}
+
+void words_add(struct words *w, const struct words_entry *entries, size_t count)
+{
+    struct words_key keys[AHEAD];
+    const char *end = w->vocab->block.ptr + w->vocab->block.len;
+    for (size_t i = 0; i < count + AHEAD; i++) {
+        if (i >= AHEAD)
+            add(w, &keys[i % AHEAD], entries[i - AHEAD]);
+        if (i >= count)
+            continue;
+        keys[i % AHEAD] = words_key(w, vocab_bytes(w->vocab, entries[i].id), end);
+        words_prefetch(w, &keys[i % AHEAD]);
     }
 }
 

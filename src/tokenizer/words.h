@@ -3,7 +3,7 @@
  * A bucket is one cache line of four entries.  Strings of up to 12 bytes stand in it, longer ones by 96 bits of hash and
  * are compared with the vocabulary's bytes.  The longest entry is looked for by length: filters over the first bytes say
  * which lengths there may be, so that the few look-ups do not wait for each other, as the steps of a trie do.
- * Use: words_init; words_add; then words_key with words_find or words_longest; words_done.
+ * Use: words_init; words_add for all entries; then words_key with words_find or words_longest; words_done.
  * Threads: read-only after the last words_add.  Errors: none. */
 #ifndef VB_TOKENIZER_WORDS_H
 #define VB_TOKENIZER_WORDS_H
@@ -58,8 +58,12 @@ struct words_key {
 /* `count`: how many entries there will be at most; `vocab` has the bytes of their ids. */
 void words_init(struct words *w, const struct vocab *vocab, size_t count);
 void words_done(struct words *w);
-/* Of several ids of one string the first stays. */
-void words_add(struct words *w, struct sv text, uint32_t id, uint32_t flags);
+struct words_entry {
+    uint32_t id;
+    uint32_t flags;
+};
+/* Of several ids of one string the first stays.  The strings are those of the vocabulary. */
+void words_add(struct words *w, const struct words_entry *entries, size_t count);
 /* The slot's meta, 0 when absent: id << WORDS_ID_SHIFT and flags; for strings of any length. */
 uint32_t words_find(const struct words *w, const struct words_key *key, struct sv text);
 /* Meta of the longest entry at `at` that takes at most `most` bytes and is not only for whole words; *len its bytes.

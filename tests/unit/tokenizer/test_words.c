@@ -26,9 +26,11 @@ static void fixture_add(struct fixture *f, struct sv text)
 static void build(struct fixture *f, const bool *whole)
 {
     words_init(&f->words, &f->vocab, f->vocab.limit);
+    struct words_entry *entries = calloc(f->vocab.limit + 1, sizeof(*entries));
     for (uint32_t id = 0; id < f->vocab.limit; id++)
-        words_add(&f->words, vocab_bytes(&f->vocab, id), id,
-                  whole != NULL && whole[id] ? WORDS_WHOLE : 0);
+        entries[id] = (struct words_entry){id, whole != NULL && whole[id] ? WORDS_WHOLE : 0};
+    words_add(&f->words, entries, f->vocab.limit);
+    free(entries);
 }
 
 static void done(struct fixture *f)
