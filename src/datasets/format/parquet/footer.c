@@ -183,6 +183,14 @@ static bool meaning_fits(const struct pq_element *e)
     return true;
 }
 
+/* fastparquet 2026.9.0 writes a boolean, which is the number, where it was told whether there are nulls. */
+static enum pq_repetition read_repetition(struct thrift *t, const struct thrift_field *f)
+{
+    if (f->type == THRIFT_TRUE || f->type == THRIFT_FALSE)
+        return thrift_bool(t, f) ? PQ_OPTIONAL : PQ_REQUIRED;
+    return (enum pq_repetition)thrift_int(t, f, 0, PQ_REPETITION_COUNT - 1);
+}
+
 static void read_element(struct thrift *t, struct pq_element *e)
 {
     struct thrift_field f = {0};
@@ -196,7 +204,7 @@ static void read_element(struct thrift *t, struct pq_element *e)
         else if (f.id == 2)
             e->width = (uint32_t)thrift_int(t, &f, 0, WIDTH_MAX);
         else if (f.id == 3)
-            e->repetition = (enum pq_repetition)thrift_int(t, &f, 0, PQ_REPETITION_COUNT - 1);
+            e->repetition = read_repetition(t, &f);
         else if (f.id == 4)
             e->name = thrift_binary(t, &f);
         else if (f.id == 5)
