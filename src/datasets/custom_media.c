@@ -276,7 +276,10 @@ static bool audio_request(struct media_build *b, const struct js_value *line, st
         render_for_count(b);
         r->file = file;
     }
-    media_set_prompt(b->context->config, b->workload, r, text, buf_sv(&b->media), &b->tmp);
+    /* Python lays a recording's message out when it sends it, as it does without --enable-multimodal-chat. */
+    r->prompt = dataset_json_prompt(b->workload, dataset_literal(text, &b->tmp));
+    if (b->media.len > 0)
+        r->media = arena_copy(&b->workload->arena, buf_sv(&b->media));
     return true;
 }
 
