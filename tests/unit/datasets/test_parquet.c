@@ -436,6 +436,34 @@ static void test_deltas_follow_the_examples(void **state)
         assert_true(pq_delta_next(&d, &value) && value == values[i]);
 }
 
+/* Packs bit by bit what the reader unpacks by words: one miniblock of 32 deltas for every width. */
+static void test_deltas_of_every_width(void **state)
+{
+    (void)state;
+    for (unsigned width = 0; width <= 64; width++) {
+        /* A block of 32 values in one miniblock, 33 values, the first 0; the least delta 0, the width. */
+        uint8_t bytes[7 + 32 * 8] = {0x20, 1, 0x21, 0, 0, (uint8_t)width};
+        uint64_t deltas[32];
+        uint64_t sum = 0;
+        uint64_t value;
+        struct pq_delta d;
+        size_t bit = 6 * 8;
+        for (size_t i = 0; i < 32; i++) {
+            deltas[i] = UINT64_C(0x9E3779B97F4A7C15) * (i + 1);
+            deltas[i] = width == 0 ? 0 : deltas[i] >> (64 - width);
+            for (unsigned k = 0; k < width; k++, bit++)
+                bytes[bit / 8] |= (uint8_t)((deltas[i] >> k & 1) << (bit % 8));
+        }
+        assert_true(pq_delta_start(&d, sv_make((const char *)bytes, 6 + 4 * width)));
+        assert_true(pq_delta_next(&d, &value) && value == 0);
+        for (size_t i = 0; i < 32; i++) {
+            sum += deltas[i];
+            assert_true(pq_delta_next(&d, &value) && value == sum);
+        }
+        assert_false(pq_delta_next(&d, &value));
+    }
+}
+
 static void test_thrift_values_and_their_ranges(void **state)
 {
     /* Field 1: i32 -3; field 2: true; field 20: "ab"; field 21: list of two i32, 1 and -1; end. */
@@ -574,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_packed_runs_follow_the_example),
         cmocka_unit_test(test_runs_of_one_value_are_not_stored),
         cmocka_unit_test(test_deltas_follow_the_examples),
+        cmocka_unit_test(test_deltas_of_every_width),
         cmocka_unit_test(test_thrift_values_and_their_ranges),
         cmocka_unit_test(test_short_floating_point_is_widened_exactly),
         cmocka_unit_test(test_dates_far_away),

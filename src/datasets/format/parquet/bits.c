@@ -61,10 +61,6 @@ void pq_packed_start(struct pq_runs *r, unsigned width, struct sv bytes)
 static bool next_run(struct pq_runs *r)
 {
     uint64_t head;
-    if (r->bit != 0) { /* a packed run ends with its last byte */
-        r->at++;
-        r->bit = 0;
-    }
     if (!pq_varint(&r->at, r->end, &head) || head >> 1 > UINT32_MAX)
         return false;
     r->packed = (head & 1) != 0;

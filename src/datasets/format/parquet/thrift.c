@@ -230,10 +230,3 @@ void thrift_skip(struct thrift *t, const struct thrift_field *f)
 {
     skip_value(t, f->type, 0);
 }
-
-struct sv thrift_skip_struct(struct thrift *t)
-{
-    const uint8_t *from = t->at;
-    skip_fields(t, 0);
-    return t->bad ? SV_LIT("") : sv_make((const char *)from, (size_t)(t->at - from));
-}

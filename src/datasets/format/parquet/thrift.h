@@ -54,7 +54,5 @@ bool thrift_struct(struct thrift *t, const struct thrift_field *f);
  * than there are bytes left. */
 size_t thrift_list(struct thrift *t, const struct thrift_field *f, enum thrift_type element);
 void thrift_skip(struct thrift *t, const struct thrift_field *f);
-/* A whole structure, the cursor standing at its first field; returns its bytes. */
-struct sv thrift_skip_struct(struct thrift *t);
 
 #endif
