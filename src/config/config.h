@@ -234,6 +234,7 @@ struct config {
     bool append_result;
     const char *result_dir;
     const char *result_filename;
+    bool result_name_made; /* result_filename is an automatic name: a file that is there stays */
     const char *label;
     struct config_pairs metadata;
     bool metric_selected[METRIC_COUNT];

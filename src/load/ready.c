@@ -2,9 +2,11 @@
 #include "load/ready.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "net/tls.h"
 
 static const uint64_t RETRY_NS = 5 * NS_PER_S;
 
@@ -83,6 +85,8 @@ bool ready_check(const struct load_plan *main_plan, uint64_t timeout_s, ready_ti
             return false;
         if (ready)
             return true;
+        if (strstr(why.message, TLS_NOT_SPOKEN) != NULL)
+            return error_set(err, E_NETWORK, "%s", why.message);
         uint64_t now = clock_mono_ns();
         wait_until(now + RETRY_NS < deadline ? now + RETRY_NS : deadline, deadline, tick, user,
                    why.message);

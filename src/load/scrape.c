@@ -9,9 +9,6 @@
 #include "base/clock.h"
 #include "base/num.h"
 
-/* The page is a help, not the measurement: a server that does not answer must not hold up the run for long. */
-static const uint64_t PAGE_TIMEOUT_NS = 10 * NS_PER_S;
-
 struct sample {
     struct sv name;
     int64_t position; /* label position="..."; -1 when there is none */
@@ -164,12 +161,13 @@ void scrape_parse(struct sv page, struct server_counters *counters)
     }
 }
 
-bool scrape_counters(const struct server *s, struct server_counters *counters)
+bool scrape_counters(const struct server *s, const struct fetch_patience *patience,
+                     struct server_counters *counters)
 {
     struct buf page = {0};
     struct error err;
     *counters = (struct server_counters){0};
-    if (server_get(s, "/metrics", PAGE_TIMEOUT_NS, &page, &err))
+    if (server_get_patiently(s, "/metrics", SCRAPE_TIMEOUT_S * NS_PER_S, patience, &page, &err))
         scrape_parse(buf_sv(&page), counters);
     buf_done(&page);
     return counters->has_speculation || counters->has_diffusion;

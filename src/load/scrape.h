@@ -7,8 +7,13 @@
 #include "load/server.h"
 #include "metrics/server_stats.h"
 
-/* GET /metrics.  False when there is no page or it has no counter of interest. */
-bool scrape_counters(const struct server *s, struct server_counters *counters);
+/* The page is a help, not the measurement: a server that does not answer must not hold up the run for longer. */
+enum { SCRAPE_TIMEOUT_S = 10 };
+
+/* GET /metrics.  False when there is no page or it has no counter of interest.  `patience` (may be NULL) tells when the
+ * page takes long. */
+bool scrape_counters(const struct server *s, const struct fetch_patience *patience,
+                     struct server_counters *counters);
 
 /* Adds up one page: names that begin with vllm:spec_decode or vllm:diffusion and end in _total, over all label sets;
  * values are cut to whole numbers.  Lines that are anything else are passed over. */

@@ -148,8 +148,14 @@ bool server_discover(const struct server *s, struct arena *arena, struct server_
 bool server_get(const struct server *s, const char *path, uint64_t timeout_ns, struct buf *out,
                 struct error *err)
 {
+    return server_get_patiently(s, path, timeout_ns, NULL, out, err);
+}
+
+bool server_get_patiently(const struct server *s, const char *path, uint64_t timeout_ns,
+                          const struct fetch_patience *patience, struct buf *out, struct error *err)
+{
     struct fetch_reply reply;
-    struct fetch_call request = {.method = "GET", .path = sv_from(path)};
+    struct fetch_call request = {.method = "GET", .path = sv_from(path), .patience = patience};
     if (!call_within(s, request, timeout_ns, &reply, err))
         return false;
     buf_add(out, buf_sv(&reply.body));

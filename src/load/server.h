@@ -33,6 +33,10 @@ bool server_discover(const struct server *s, struct arena *arena, struct server_
 /* GET; appends the reply's body.  An error status is an error. */
 bool server_get(const struct server *s, const char *path, uint64_t timeout_ns, struct buf *reply,
                 struct error *err);
+/* The same, telling when it takes long. */
+bool server_get_patiently(const struct server *s, const char *path, uint64_t timeout_ns,
+                          const struct fetch_patience *patience, struct buf *reply,
+                          struct error *err);
 
 /* POST without a body to a path such as "/start_profile"; an error status is an error. */
 bool server_command(const struct server *s, const char *path, struct error *err);

@@ -199,6 +199,12 @@ static size_t last_line_start(const struct buf *b)
 static size_t feed_head(struct mock_request *r, struct sv block)
 {
     size_t used = 0;
+    /* Such as the first byte of TLS: whoever sent it would wait for ever for an answer to half a line. */
+    if (r->head.len == 0 && block.ptr[0] != '\r' && block.ptr[0] != '\n' &&
+        !is_token_char(block.ptr[0])) {
+        bad(r, 400, "malformed request line");
+        return 0;
+    }
     bool line = take_line(&r->head, block, &used);
     if (r->head.len > MOCK_REQUEST_MAX_HEAD) {
         bad(r, 431, "request head too large");

@@ -164,18 +164,22 @@ void points_suffix(struct points *p, struct point *point, const char *suffix)
     }
     base_name(p, &point->config, &name);
     add_suffixed(&full, buf_sv(&name), sv_from(suffix), true);
+    point->config.result_name_made = result_name_is_automatic(&point->config);
     point->config.result_filename = arena_copy(&p->arena, buf_sv(&full)).ptr;
     buf_done(&name);
     buf_done(&full);
 }
 
-const char *points_path(struct points *p, const char *suffix)
+/* Path of a file about all of them: the base's name, with `suffix` for the end of it. */
+static const char *summary_path(struct points *p, const char *suffix, bool *claimed)
 {
     struct run_report report = {.config = p->base, .model_id = p->base->model, .date = p->date};
     struct buf name = {0};
     struct buf full = {0};
     result_path(&report, &name);
     add_suffixed(&full, buf_sv(&name), sv_from(suffix), false);
+    *claimed = result_name_is_automatic(p->base) &&
+               result_claim_name(&full, strrchr(suffix, '.'), &p->summary_number);
     const char *path = arena_copy(&p->arena, buf_sv(&full)).ptr;
     buf_done(&name);
     buf_done(&full);
@@ -232,7 +236,7 @@ bool points_write(struct points *p, struct point *point, const struct run_report
     ok = ok && (config->append_result ? file_append_record(file, json, err)
                                       : file_write_atomic(file, json, err));
     if (!ok)
-        result_save_elsewhere(report->date, json, err);
+        result_save_elsewhere(report->date, ".json", json, err);
     if (claimed && !ok)
         unlink(file);
     point->path = ok ? file : NULL;
@@ -244,11 +248,17 @@ void points_save(struct points *p, const char *suffix, struct sv content)
     struct error err;
     if (!p->base->save_result && !p->base->append_result)
         return;
-    const char *path = points_path(p, suffix);
-    if (file_write_atomic(path, content, &err))
+    bool claimed;
+    const char *path = summary_path(p, suffix, &claimed);
+    if (file_write_atomic(path, content, &err)) {
         note(stderr, "Summary saved to %s", path);
-    else
-        points_note_error(p, &err);
+        return;
+    }
+    if (claimed)
+        unlink(path);
+    result_save_elsewhere(p->date, suffix, content, &err);
+    note(stderr, "warning: %s", err.message); /* of several errors only one is told in the end */
+    points_note_error(p, &err);
 }
 
 /* ---- points that are there already ------------------------------------------------------------------------------- */

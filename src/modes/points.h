@@ -36,7 +36,9 @@ struct points {
     size_t count;
     size_t cap;
     time_t date; /* of all; 0: each its own */
-    bool parts;  /* more than one run belongs together: results carry a hash of their settings */
+    unsigned
+        summary_number; /* in the names of the files about all, where the name was taken; 0: none */
+    bool parts; /* more than one run belongs together: results carry a hash of their settings */
     bool failed;
     bool stopped; /* no further run was begun */
     struct error gravest;
@@ -51,9 +53,8 @@ void points_suffix(struct points *p, struct point *point, const char *suffix);
 void points_run(struct points *p);
 /* The date of all of them as it stands in results. */
 void points_date(const struct points *p, char out[16]);
-/* Path of a file about all of them: the base's name, with `suffix` for the end of it (".json" and so on). */
-const char *points_path(struct points *p, const char *suffix);
-/* Writes it when results are saved; an error joins the others. */
+/* Writes a file about all of them when results are saved: the base's name, with `suffix` for the end of it ("-sweep.csv"
+ * and so on).  What cannot be written there is kept elsewhere, as results are, and the error joins the others. */
 void points_save(struct points *p, const char *suffix, struct sv content);
 bool points_finish(struct points *p, struct error *err);
 

@@ -358,13 +358,25 @@ static void end_threshold(struct run *r)
              report.cut ? " early, at the end of the load" : "");
 }
 
+enum { SLOW_PAGE_S = 2, FAR_START_S = 60 };
+
+static void say_slow_page(void *user)
+{
+    (void)user;
+    note(stderr,
+         "Waiting for the server's /metrics page, %d s at most; without it there are no figures of "
+         "the server",
+         SCRAPE_TIMEOUT_S);
+}
+
 /* The load, with probes beside it when asked for, and the server's counters before and after it. */
 static bool run_between_scrapes(struct run *r, struct error *err)
 {
     double probe_rate = r->config->probe_request_rate;
     struct server_counters before;
     struct server_counters after;
-    bool counted = scrape_counters(&r->session->server, &before);
+    struct fetch_patience patience = {SLOW_PAGE_S * NS_PER_S, say_slow_page, NULL};
+    bool counted = scrape_counters(&r->session->server, &patience, &before);
     if (probe_rate > 0.0) {
         note(stderr, NOTE_PROBES, probe_rate);
         r->probe = probe_new(&r->plan, probe_rate);
@@ -374,7 +386,7 @@ static bool run_between_scrapes(struct run *r, struct error *err)
     end_threshold(r);
     if (r->probe != NULL)
         probe_stop(r->probe, &r->probe_stats);
-    if (ok && counted && scrape_counters(&r->session->server, &after))
+    if (ok && counted && scrape_counters(&r->session->server, &patience, &after))
         server_stats_make(&before, &after, (double)r->load.duration_ns / 1e9, &r->server_stats);
     return ok;
 }
@@ -394,12 +406,41 @@ static void use_adapters(struct run *r)
     r->plan.lora_of = r->lora_of;
 }
 
+/* What would look like a program that hangs, and a file that is not what it seems. */
+static void note_due_times(const struct run *r)
+{
+    const struct workload *w = &r->workload;
+    size_t earlier = 0;
+    uint64_t last = 0;
+    if (r->due_ns == NULL || r->feed != NULL)
+        return;
+    for (size_t i = 0; i < w->count && r->config->self_timed; i++) {
+        uint64_t due = w->requests[i].due_offset_ns;
+        if (due == UINT64_MAX)
+            continue;
+        earlier += due < last;
+        last = due > last ? due : last;
+    }
+    if (earlier > 0)
+        note(stderr,
+             "warning: the data set is not in the order of its times: %zu of %zu requests are due "
+             "before one in front of them and are sent together with that one",
+             earlier, w->count);
+    if (r->due_ns[0] > FAR_START_S * NS_PER_S)
+        note(stderr, "warning: the first request is due %.1f s after the start%s",
+             (double)r->due_ns[0] / 1e9,
+             r->config->self_timed
+                 ? "; times of a data set count from the start, not from its first line"
+                 : "");
+}
+
 static bool run_load(struct run *r, struct error *err)
 {
     const struct config *config = r->config;
     say(NOTE_MAIN_RUN);
     profiler(r, true);
     note_traffic(stderr, config);
+    note_due_times(r);
     use_adapters(r);
     r->plan.due_ns = r->due_ns;
     r->plan.send_for_ns = config->duration_ns;

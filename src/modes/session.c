@@ -139,7 +139,8 @@ static bool ask_patiently(struct session *s, bool (*ask)(struct session *s, stru
         if (ask(s, err))
             return true;
         uint64_t now = clock_mono_ns();
-        if (err->code != E_NETWORK || now >= deadline)
+        if (err->code != E_NETWORK || strstr(err->message, TLS_NOT_SPOKEN) != NULL ||
+            now >= deadline)
             return false;
         note(stderr, "Not ready (%s); %llu s left", session_redacted(s, err->message),
              (unsigned long long)((deadline - now + NS_PER_S - 1) / NS_PER_S));

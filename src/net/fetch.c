@@ -19,6 +19,7 @@ struct exchange {
     bool answered; /* a byte of the answer has come */
     bool keep;     /* the connection may be used again */
     uint64_t deadline_ns;
+    uint64_t tell_ns; /* when to tell of a slow call; UINT64_MAX: never, or told */
     struct error *err;
 };
 
@@ -86,7 +87,12 @@ static bool wait_for(struct exchange *x, short events)
         uint64_t now = clock_mono_ns();
         if (now >= x->deadline_ns)
             return fail(x, "no answer in time", 0);
-        uint64_t left_ms = (x->deadline_ns - now) / NS_PER_MS + 1;
+        if (now >= x->tell_ns) {
+            x->tell_ns = UINT64_MAX;
+            x->call->patience->tell(x->call->patience->user);
+        }
+        uint64_t until = x->tell_ns < x->deadline_ns ? x->tell_ns : x->deadline_ns;
+        uint64_t left_ms = (until - now) / NS_PER_MS + 1;
         struct pollfd p = {.fd = x->stream.fd, .events = events};
         int n = poll(&p, 1, left_ms > 1000000 ? 1000000 : (int)left_ms);
         if (n > 0)
@@ -206,7 +212,10 @@ bool fetch(struct fetch_pool *pool, const struct fetch_call *call, uint64_t time
                          .call = call,
                          .stream.fd = -1,
                          .deadline_ns = clock_mono_ns() + timeout_ns,
+                         .tell_ns = UINT64_MAX,
                          .err = err};
+    if (call->patience != NULL)
+        x.tell_ns = clock_mono_ns() + call->patience->after_ns;
     *reply = (struct fetch_reply){0};
     bool ok = fetch_pool_take(pool, &x.stream) && exchange(&x, reply);
     /* The server may have closed the idle connection meanwhile: then a new one decides. */

@@ -29,12 +29,20 @@ bool fetch_pool_take(struct fetch_pool *pool, struct net_stream *stream);
 /* Closes what is idle.  Nothing for a zeroed pool. */
 void fetch_pool_done(struct fetch_pool *pool);
 
+/* Tells once when a call takes longer than this. */
+struct fetch_patience {
+    uint64_t after_ns;
+    void (*tell)(void *user);
+    void *user;
+};
+
 struct fetch_call {
     const char *method;
     struct sv path; /* appended to the target's path prefix */
     struct sv
         headers; /* complete lines "Name: value\r\n" beside Host, Accept, Content-Type and Content-Length */
-    struct sv body; /* JSON; may be empty */
+    struct sv body;                        /* JSON; may be empty */
+    const struct fetch_patience *patience; /* NULL: nothing is told */
 };
 
 struct fetch_reply {

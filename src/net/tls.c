@@ -191,6 +191,10 @@ static void explain(struct tls_session *s)
             "certificate verify failed: %s; trust it with --cacert FILE or skip the check with "
             "--insecure",
             X509_verify_cert_error_string(verdict));
+    else if (ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_SSL &&
+             ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_WRONG_VERSION_NUMBER &&
+             !SSL_is_init_finished(s->ssl))
+        snprintf(s->problem, sizeof(s->problem), "TLS failed: " TLS_NOT_SPOKEN);
     else
         snprintf(s->problem, sizeof(s->problem), "TLS failed: %s",
                  openssl_reason(reason, sizeof(reason)));

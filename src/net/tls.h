@@ -42,6 +42,9 @@ enum tls_result tls_encrypt(struct tls_session *session, struct sv plain);
 struct sv tls_output(struct tls_session *session);
 void tls_output_sent(struct tls_session *session, size_t n);
 
+/* Part of tls_problem when what came is no TLS at all: trying again is of no use. */
+#define TLS_NOT_SPOKEN "the server answers http, not TLS; write http:// in --base-url"
+
 /* Why the latest call failed: one sentence; valid until the next call. */
 const char *tls_problem(const struct tls_session *session);
 

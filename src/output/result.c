@@ -391,29 +391,42 @@ static bool make_parent(const char *path, struct error *err)
     return ok;
 }
 
-bool result_claim(const struct config *config, struct buf *path)
+bool result_name_is_automatic(const struct config *config)
 {
-    bool given = config->result_filename != NULL && config->result_filename[0] != '\0';
-    size_t stem = path->len - (sizeof(".json") - 1);
-    if (given || config->append_result)
-        return false;
-    for (unsigned n = 2;; n++) {
+    return config->result_filename == NULL || config->result_filename[0] == '\0' ||
+           config->result_name_made;
+}
+
+bool result_claim_name(struct buf *path, const char *ending, unsigned *number)
+{
+    size_t stem = path->len - strlen(ending);
+    for (unsigned n = *number;; n = n < 2 ? 2 : n + 1) {
+        path->len = stem;
+        if (n > 0)
+            buf_add_fmt(path, "-%u", n);
+        buf_add_str(path, ending);
         /* Two runs that end at once must not find the same name free. */
         int fd = open(buf_cstr(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-        if (fd >= 0) {
+        if (fd >= 0)
             close(fd);
-            return true;
-        }
-        if (errno != EEXIST)
-            return false; /* writing the result will say why */
-        path->len = stem;
-        buf_add_fmt(path, "-%u.json", n);
+        else if (errno == EEXIST)
+            continue;
+        *number = n;
+        return fd >= 0; /* else writing the result will say why */
     }
+}
+
+bool result_claim(const struct config *config, struct buf *path)
+{
+    unsigned number = 0;
+    return result_name_is_automatic(config) && !config->append_result &&
+           result_claim_name(path, ".json", &number);
 }
 
 enum { FALLBACK_NAMES = 100 }; /* runs of one program that end in the same second */
 
-static bool save_in(const char *dir, time_t when, struct sv json, struct buf *path)
+static bool save_in(const char *dir, time_t when, const char *ending, struct sv content,
+                    struct buf *path)
 {
     char date[16];
     struct error ignored;
@@ -423,8 +436,8 @@ static bool save_in(const char *dir, time_t when, struct sv json, struct buf *pa
         buf_add_fmt(path, "%s/vllm-bench-result-%s-%ld", dir, date, (long)getpid());
         if (i > 0)
             buf_add_fmt(path, "-%d", i);
-        buf_add_str(path, ".json");
-        if (file_write_new(buf_cstr(path), json, &ignored))
+        buf_add_str(path, ending);
+        if (file_write_new(buf_cstr(path), content, &ignored))
             return true;
         if (ignored.sys != EEXIST)
             return false;
@@ -433,14 +446,14 @@ static bool save_in(const char *dir, time_t when, struct sv json, struct buf *pa
 }
 
 /* What was measured cannot be measured again. */
-void result_save_elsewhere(time_t date, struct sv json, struct error *err)
+void result_save_elsewhere(time_t date, const char *ending, struct sv content, struct error *err)
 {
     const char *temporary = getenv("TMPDIR");
     struct error why = *err;
     struct buf path = {0};
-    bool saved =
-        (temporary != NULL && temporary[0] == '/' && save_in(temporary, date, json, &path)) ||
-        save_in("/tmp", date, json, &path);
+    bool saved = (temporary != NULL && temporary[0] == '/' &&
+                  save_in(temporary, date, ending, content, &path)) ||
+                 save_in("/tmp", date, ending, content, &path);
     if (saved) {
         /* a long name is cut, so that the place is seen */
         error_set(err, why.code, "%.600s; the result was written to '%s' instead", why.message,
@@ -466,7 +479,7 @@ bool result_save(const struct run_report *report, char **path, struct error *err
     ok = ok && (report->config->append_result ? file_append_record(file, buf_sv(&json), err)
                                               : file_write_atomic(file, buf_sv(&json), err));
     if (!ok)
-        result_save_elsewhere(report->date, buf_sv(&json), err);
+        result_save_elsewhere(report->date, ".json", buf_sv(&json), err);
     if (claimed && !ok)
         unlink(file);
     ok = ok && (!pytorch_wanted() || pytorch_save(report, file, buf_sv(&json), err));

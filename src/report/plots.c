@@ -144,8 +144,7 @@ void plots_write(const struct run_report *report, const struct timeline_talks *t
                  const struct plots_place *place, struct plot_outcome outcomes[PLOT_COUNT])
 {
     const struct config *config = report->config;
-    const char *given = config->result_filename;
-    bool automatic = place->saved == NULL && (given == NULL || given[0] == '\0');
+    bool automatic = place->saved == NULL && result_name_is_automatic(config);
     bool claimed[PLOT_COUNT] = {false};
     struct buf stem = {0};
     struct error err;
