@@ -7,10 +7,12 @@ RANKS_DIR holds cl100k_base.tiktoken, o200k_base.tiktoken, p50k_base.tiktoken, r
 crate tiktoken-rs 0.12.1 (folder assets); their sha256 are checked.  r50k_base is p50k_base without its last 24 tokens,
 which is checked too, so it needs no data of its own.
 
-Layout (little-endian): "VBENC1\\0\\0", u32 tokens, u32 ids, u32 bytes of all suffixes, u32 0; then, tokens in the order of
-their bytes, the columns: u8 bytes shared with the token before, u8 bytes of the suffix, u8 length of the left part (0:
-none), u24 id, u24 id of the right part; then the suffixes.  Left and right part are the two tokens that merging joins
-last; this script finds them by merging, and fails where the ranks do not allow the engine's proof (src/tokenizer/bpe.c).
+Layout (little-endian): "VBENC2\\0\\0", u32 ids, u32 tokens, u32 bytes of all tokens, u32 literals; then two columns by id:
+u24 left part, u24 right part; then the literals: u8 length each, then their bytes.  Left and right part are the two tokens
+that merging joins last, both of a lower id, so that a token's bytes are those of tokens before it.  A left part of 0xFFFFFF
+says that the token is the literal of the index on the right: single bytes, and what merging never makes.  0xFFFFFE: there
+is no such id.  This script finds the parts by merging, and fails where the ranks do not allow the engine's proof
+(src/tokenizer/bpe.c).
 """
 import base64
 import hashlib
@@ -54,21 +56,24 @@ def parts(token, ranks):
     return cut
 
 
+LITERAL, NO_TOKEN = 0xFFFFFF, 0xFFFFFE
+
+
 def write(path, ranks):
-    columns = [bytearray() for _ in range(5)]
-    suffixes = bytearray()
-    before = b""
-    for token in sorted(ranks):
-        rank = ranks[token]
-        cut = parts(token, ranks)
-        shared = len(os.path.commonprefix([before, token]))
-        columns[0].append(shared)
-        columns[1].append(len(token) - shared)
-        columns[2].append(len(cut[0]) if len(cut) == 2 else 0)
-        columns[3] += struct.pack("<I", rank)[:3]
-        columns[4] += struct.pack("<I", ranks[cut[1]] if len(cut) == 2 else 0)[:3]
-        suffixes += token[shared:]
-        before = token
+    by_id = {rank: token for token, rank in ranks.items()}
+    left, right, literals = bytearray(), bytearray(), []
+    for rank in range(max(by_id) + 1):
+        token = by_id.get(rank)
+        cut = parts(token, ranks) if token is not None else []
+        if token is None:
+            pair = NO_TOKEN, 0
+        elif len(cut) == 2:
+            pair = ranks[cut[0]], ranks[cut[1]]
+        else:
+            pair = LITERAL, len(literals)
+            literals.append(token)
+        left += struct.pack("<I", pair[0])[:3]
+        right += struct.pack("<I", pair[1])[:3]
         if len(cut) > 2:
             late = [i for i in range(1, len(token))
                     if ranks.get(token[:i], -1) >= 0 and ranks.get(token[i:], -1) >= 0
@@ -77,10 +82,8 @@ def write(path, ranks):
                 sys.exit("%s: %r ranks before a part of it" % (path, token))
             print("%s: merging never makes %r" % (path, token))
     with open(path, "wb") as f:
-        f.write(b"VBENC1\0\0" + struct.pack("<IIII", len(ranks), max(ranks.values()) + 1, len(suffixes), 0))
-        for column in columns:
-            f.write(column)
-        f.write(suffixes)
+        f.write(b"VBENC2\0\0" + struct.pack("<IIII", max(by_id) + 1, len(ranks), sum(map(len, ranks)), len(literals)))
+        f.write(left + right + bytes(map(len, literals)) + b"".join(literals))
     print("%s: %d tokens, %d bytes" % (path, len(ranks), os.path.getsize(path)))
 
 

@@ -342,8 +342,11 @@ void bpe_finish(struct bpe *bpe)
 void bpe_finish_proven(struct bpe *bpe)
 {
     prepare_origins(bpe);
-    for (size_t i = 0; i < bpe->merge_count; i++)
+    for (size_t i = 0; i < bpe->merge_count; i++) {
+        if (i + AHEAD < bpe->merge_count)
+            fetch(bpe, &bpe->merges[i + AHEAD]);
         take_merge(bpe, &bpe->merges[i]);
+    }
     build_words(bpe);
     bpe->proven = true;
     drop_merges(bpe);

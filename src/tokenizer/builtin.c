@@ -1,10 +1,11 @@
-/* The encodings inside the program.  Their data has the tokens in sorted order and says of each which two tokens make it
- * (layout: tools/gen_encodings.py), so that loading only has to fill tables. */
+/* The encodings inside the program.  Their data says of each token which two of the tokens before make it (layout:
+ * tools/gen_encodings.py), so that loading only has to fill tables. */
 #include "base/alloc.h"
 #include "tokenizer/load.h"
 #include "tokenizer/tokenizer_priv.h"
 #include "tokenizer/utf8.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 extern const unsigned char builtin_cl100k[];
@@ -78,14 +79,17 @@ static const struct encoding {
     {"gpt2", builtin_p50k, R50K_PATTERN, p50k_specials, 50256, 50257, 0, 0},
 };
 
+enum { LITERAL = 0xFFFFFF, NO_TOKEN = 0xFFFFFE, COLUMN = 3 /* bytes of a number */ };
+
 struct columns {
-    uint32_t count;
-    const unsigned char *shared;
-    const unsigned char *suffix_len;
-    const unsigned char *left_len;
-    const unsigned char *id;
+    uint32_t ids;
+    uint32_t tokens;
+    uint32_t bytes; /* of all tokens */
+    uint32_t literals;
+    const unsigned char *left;
     const unsigned char *right;
-    const unsigned char *suffixes;
+    const unsigned char *literal_len;
+    const char *literal; /* the next one: they stand in the order of ids */
 };
 
 static uint32_t read_u24(const unsigned char *at)
@@ -100,50 +104,68 @@ static uint32_t read_u32(const unsigned char *at)
 
 static struct columns columns_of(const unsigned char *data)
 {
-    struct columns c = {.count = read_u32(data + 8)};
-    c.shared = data + 24;
-    c.suffix_len = c.shared + c.count;
-    c.left_len = c.suffix_len + c.count;
-    c.id = c.left_len + c.count;
-    c.right = c.id + (size_t)c.count * 3;
-    c.suffixes = c.right + (size_t)c.count * 3;
+    assert(memcmp(data, "VBENC2", 6) == 0);
+    struct columns c = {.ids = read_u32(data + 8),
+                        .tokens = read_u32(data + 12),
+                        .bytes = read_u32(data + 16),
+                        .literals = read_u32(data + 20)};
+    c.left = data + 24;
+    c.right = c.left + (size_t)c.ids * COLUMN;
+    c.literal_len = c.right + (size_t)c.ids * COLUMN;
+    c.literal = (const char *)c.literal_len + c.literals;
     return c;
 }
 
-/* Tokens into the vocabulary, merges; texts share one block. */
-static size_t fill(struct tokenizer *t, const struct columns *c, uint32_t below)
+/* Copies a token's bytes, and whatever follows them up to VOCAB_SLACK bytes: there is room, and most are short. */
+static void copy_token(char *to, const char *from, size_t len)
 {
-    const unsigned char *suffix = c->suffixes;
-    const char *before = NULL;
-    uint32_t ids[257] = {0}; /* of the token's beginnings, by length */
-    size_t kept = 0;
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < c->count; i++)
-        bytes += (size_t)c->shared[i] + c->suffix_len[i];
-    char *block = buf_reserve(&t->vocab.block, bytes + RESERVE_BYTES);
-    for (uint32_t i = 0; i < c->count; i++) {
-        size_t shared = c->shared[i];
-        size_t len = shared + c->suffix_len[i];
-        uint32_t id = read_u24(c->id + (size_t)i * 3);
-        if (shared > 0)
-            memcpy(block, before, shared);
-        memcpy(block + shared, suffix, c->suffix_len[i]);
-        suffix += c->suffix_len[i];
-        before = block;
-        ids[len] = id;
-        block += len;
-        if (id >= below)
-            continue;
-        unsigned flags = TOKEN_HERE | (utf8_valid(sv_make(before, len)) ? 0 : TOKEN_BROKEN);
-        t->vocab.tokens[id] =
-            (struct token){(uint32_t)(before - t->vocab.block.ptr), (uint16_t)len, (uint8_t)flags};
-        kept++;
-        if (c->left_len[i] > 0)
-            bpe_add_merge(&t->model.bpe, ids[c->left_len[i]], read_u24(c->right + (size_t)i * 3),
-                          id, id);
+    if (len <= VOCAB_SLACK)
+        memcpy(to, from, VOCAB_SLACK);
+    else
+        memcpy(to, from, len);
+}
+
+/* The bytes of one token behind the block. */
+static struct token token_of(const struct vocab *v, struct columns *c, uint32_t left,
+                             uint32_t right)
+{
+    struct token token = {(uint32_t)v->block.len, 0, TOKEN_HERE};
+    char *to = v->block.ptr + v->block.len;
+    bool whole = false; /* of parts that are UTF-8 */
+    if (left == LITERAL) {
+        token.len = c->literal_len[right];
+        memcpy(to, c->literal, token.len);
+        c->literal += token.len;
+    } else {
+        struct token a = v->tokens[left];
+        struct token b = v->tokens[right];
+        copy_token(to, v->block.ptr + a.at, a.len);
+        copy_token(to + a.len, v->block.ptr + b.at, b.len);
+        token.len = (uint16_t)(a.len + b.len);
+        whole = ((a.flags | b.flags) & TOKEN_BROKEN) == 0;
     }
-    t->vocab.block.len = bytes;
-    return kept;
+    if (!whole && !utf8_valid(sv_make(to, token.len)))
+        token.flags |= TOKEN_BROKEN;
+    return token;
+}
+
+/* Tokens of ids below `below` into the vocabulary, merges. */
+static void fill(struct tokenizer *t, struct columns *c, uint32_t below)
+{
+    struct vocab *v = &t->vocab;
+    v->limit = below < c->ids ? below : c->ids;
+    buf_reserve(&v->block, (size_t)c->bytes + RESERVE_BYTES);
+    for (uint32_t id = 0; id < v->limit; id++) {
+        uint32_t left = read_u24(c->left + (size_t)id * COLUMN);
+        uint32_t right = read_u24(c->right + (size_t)id * COLUMN);
+        if (left == NO_TOKEN)
+            continue;
+        v->tokens[id] = token_of(v, c, left, right);
+        v->block.len += v->tokens[id].len;
+        v->count++;
+        if (left != LITERAL)
+            bpe_add_merge(&t->model.bpe, left, right, id, id);
+    }
 }
 
 static void add_special(struct tokenizer *t, uint32_t id, struct sv name)
@@ -175,19 +197,17 @@ static struct tokenizer *load(const struct encoding *e)
     struct error unused;
     struct bpe_options o = {.bytes = true, .ignore_merges = true, .unk_id = VOCAB_NONE};
     t->vocab.raw_bytes = true;
-    t->vocab.cap = read_u32(e->data + 12) + 2048;
+    t->vocab.cap = c.ids + 2048;
     t->vocab.tokens = mem_array(t->vocab.cap, sizeof(*t->vocab.tokens));
-    t->vocab.limit = e->below < t->vocab.cap - 2048 ? e->below : t->vocab.cap - 2048;
     t->model.kind = MODEL_BPE;
     bpe_init(&t->model.bpe, &t->vocab, &o);
-    bpe_reserve(&t->model.bpe, c.count);
-    size_t kept = fill(t, &c, e->below);
+    bpe_reserve(&t->model.bpe, c.tokens);
+    fill(t, &c, e->below);
     for (uint32_t id = 0; id < t->vocab.limit; id++) /* the 256 bytes are the only names needed */
         if (t->vocab.tokens[id].len == 1)
             t->model.bpe.byte_id[(unsigned char)*vocab_bytes(&t->vocab, id).ptr] = id;
     t->model.bpe.all_bytes = true;
     bpe_finish_proven(&t->model.bpe);
-    t->vocab.count = (uint32_t)kept;
     decoder_add(&t->decoder, "ByteLevel");
     pretok_add_pattern(&t->pretok, sv_from(e->pattern), &t->arena, &unused);
     add_specials(t, e);

@@ -1,4 +1,4 @@
-/* The compact data of data/ *.enc as read-only bytes of the program (made by tools/gen_encodings.py). */
+/* The compact data of data/ *.enc as read-only bytes of the program (VBENC2, made by tools/gen_encodings.py). */
     .section .rodata
     .macro encoding name, file
     .global \name
