@@ -1,7 +1,7 @@
 /* class_rules.h - a tokenizer.json as the class that tokenizer_config.json names builds it in transformers 5.
  * Some classes take nothing but vocabulary, merges and post-processor from the file and put their own normalizer,
- * pre-tokenizer and decoder around them.  For the files they were made for this changes nothing; others read differently then,
- * most of all DeepSeek-V3's byte-level file under the name LlamaTokenizerFast, unless config.json names its model type.
+ * pre-tokenizer and decoder around them.  For the files they were made for this changes nothing; others read differently
+ * then, most of all DeepSeek-V3's byte-level file named LlamaTokenizerFast, unless config.json tells its model type.
  * Use: class_rules_add before the file's small parts are parsed.  Threads: pure.  Errors: none; a side file that is no JSON
  * object names no class. */
 #ifndef VB_TOKENIZER_CLASS_RULES_H
