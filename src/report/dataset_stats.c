@@ -228,9 +228,11 @@ static void draw_head(struct canvas *c, const struct dataset_stats *s)
     canvas_text(c, 150, 62, &HEAD, buf_cstr(&line));
     buf_reset(&line);
     if (s->failed > 0)
-        buf_add_fmt(&line, "%zu failed: their output counts 0.   ", s->failed);
+        buf_add_fmt(&line, "%zu failed%s.   ", s->failed,
+                    s->pooling ? "" : ": their output counts 0");
     if (s->unfinished > 0)
-        buf_add_fmt(&line, "%zu unfinished: their output counts 0.   ", s->unfinished);
+        buf_add_fmt(&line, "%zu unfinished%s.   ", s->unfinished,
+                    s->pooling ? "" : ": their output counts 0");
     if (s->guessed > 0)
         buf_add_fmt(&line, "%llu outputs were counted by nobody: they count 1.",
                     (unsigned long long)s->guessed);

@@ -218,11 +218,11 @@
     });
     endPixel();
     endRun();
-    if (data.state[r] !== OK) drawEnd(r, y, h, Math.max(begin, left), Math.min(end, right));
+    if (data.state[r] !== OK) drawEnd(r, y, h, Math.max(begin, left), Math.min(end, right), end);
   }
 
   /* Failed: hatched over all of its time, a cross at the end; cut off by the end of the run: an open end. */
-  function drawEnd(r, y, h, from, to) {
+  function drawEnd(r, y, h, from, to, end) {
     const failed = data.state[r] === FAILED, colour = failed ? colours.fail : colours.tail;
     if (h < 5) {
       paint.fillStyle = colour;
@@ -242,6 +242,7 @@
     }
     paint.stroke();
     paint.restore();
+    if (end < gutter || end > width - SCROLL) return;
     const mid = y + h / 2, size = Math.min(5, h / 2);
     paint.strokeStyle = colour;
     paint.lineWidth = 2;
@@ -547,7 +548,12 @@
     intoView(bar);
   }
 
-  const middle = () => gutter + areaWidth() / 2;
+  /* Buttons and keys zoom around the chosen bar, when it is in view. */
+  function middle() {
+    const x = chosen ? xOf((chosen.from + chosen.to) / 2) : -1;
+    return x >= gutter && x <= width ? x : gutter + areaWidth() / 2;
+  }
+
   const keys = {
     ArrowLeft: () => pick(stepBar(-1)),
     ArrowRight: () => pick(stepBar(1)),
