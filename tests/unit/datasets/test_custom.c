@@ -121,8 +121,8 @@ static void expect_order(struct fixture *f, const char *digits)
     fixture_done(f);
 }
 
-/* vLLM 0.33.0 draws a repeat with random.choice.  CPython 3.11: random.seed(3); x = [0, 1, 2]; random.shuffle(x) -> [1, 2, 0];
- * random.seed(3); [random.choice(x) for _ in range(4)] -> [1, 0, 0, 1]. */
+/* vLLM 0.33.0 draws a repeat with random.choice.  CPython 3.11: random.seed(3); x = [0, 1, 2]; random.shuffle(x) ->
+ * [1, 2, 0]; random.seed(3); [random.choice(x) for _ in range(4)] -> [1, 0, 0, 1]. */
 static void test_shuffle_and_repeats_equal_python(void **state)
 {
     struct fixture f;
