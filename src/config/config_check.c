@@ -216,8 +216,8 @@ static bool check_dataset_path(const struct config *config, struct error *err)
     static const char *const makers[] = {"random", "random-mm", "random-rerank",
                                          "prefix_repetition", "prefix-repetition"};
     static const char *const readers[] = {
-        "sharegpt",   "burstgpt",    "custom_image", "custom_mm",   "custom_audio",
-        "spec_bench", "speed_bench", "speed-bench",  "timed_trace", "workload"};
+        "burstgpt",   "custom_image", "custom_mm", "custom_audio",
+        "spec_bench", "timed_trace",  "workload"};
     const char *name = config->dataset_name;
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
         if (is(name, makers[i]) && config->dataset_path != NULL) {
@@ -232,6 +232,11 @@ static bool check_dataset_path(const struct config *config, struct error *err)
             return error_set(err, E_CONFIG, "--dataset-name %s: needs --dataset-path; a local file",
                              name);
         }
+    }
+    if (is(name, "hf") && config->dataset_path == NULL) {
+        return error_set(err, E_CONFIG,
+                         "--dataset-name hf: needs --dataset-path; a hub name such as "
+                         "philschmid/mt-bench, a folder or a file");
     }
     if (is(name, "custom") && config->dataset_path == NULL) {
         return error_set(err, E_CONFIG,
@@ -418,6 +423,7 @@ static void apply_lengths(struct config *config)
         config->prefix_repetition_output_len = (uint64_t)config->output_len;
         config->spec_bench_output_len = (uint64_t)config->output_len;
         config->speed_bench_output_len = (uint64_t)config->output_len;
+        config->hf_output_len = config->output_len;
     }
 }
 

@@ -181,10 +181,10 @@ static bool check_multi_turn_data(const struct config *config, struct error *err
 {
     double shared = config->multi_turn.global_ratio + config->multi_turn.conversation_ratio;
     bool random = is(config->dataset_name, "random");
-    if (!random && !is(config->dataset_name, "sharegpt"))
+    if (!random && !is(config->dataset_name, "sharegpt") && !is(config->dataset_name, "hf"))
         return error_set(err, E_CONFIG,
-                         "--multi-turn: does not go with --dataset-name %s; use random or "
-                         "sharegpt",
+                         "--multi-turn: does not go with --dataset-name %s; use random, sharegpt "
+                         "or hf",
                          config->dataset_name);
     if (shared > 0 && !random)
         return error_set(err, E_CONFIG,
@@ -196,8 +196,8 @@ static bool check_multi_turn_data(const struct config *config, struct error *err
                          "--multi-turn-prefix-conversation-ratio: together they must be below 1");
     if (!random && config->multi_turn.max_turns == 1)
         return error_set(err, E_CONFIG,
-                         "--multi-turn-max-turns: '1' leaves no conversation; with sharegpt it is "
-                         "0 (no limit) or 2 and more");
+                         "--multi-turn-max-turns: '1' leaves no conversation; with sharegpt and hf it "
+                         "is 0 (no limit) or 2 and more");
     return true;
 }
 

@@ -1,41 +1,170 @@
-/* See audio.h.  RIFF: chunks of a name, a length and that many bytes, padded to even. */
+/* See audio.h.  The library reads from and writes to memory by callbacks.  Samples out of range are cut, as Python's
+ * soundfile asks for. */
 #include "datasets/audio.h"
 
 #include <math.h>
+#include <sndfile.h>
 
-static uint32_t little(const char *at, unsigned bytes)
+enum { BLOCK = 8192, CHANNELS_MAX = 64 };
+
+static const size_t out_max = (size_t)2000 * 1000 * 1000; /* a WAV file holds less than 4 GB */
+
+/* ---- files in memory ---------------------------------------------------------------------------------------------- */
+
+struct memory {
+    struct sv in;
+    struct buf *out; /* written to; NULL: read only */
+    size_t base;     /* bytes that were in `out` before */
+    sf_count_t at;
+};
+
+static sf_count_t memory_length(void *user)
 {
-    uint32_t value = 0;
-    for (unsigned i = bytes; i-- > 0;)
-        value = value << 8 | (unsigned char)at[i];
-    return value;
+    const struct memory *m = user;
+    return (sf_count_t)(m->out != NULL ? m->out->len - m->base : m->in.len);
+}
+
+static sf_count_t memory_seek(sf_count_t offset, int whence, void *user)
+{
+    struct memory *m = user;
+    sf_count_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? m->at : memory_length(m);
+    sf_count_t to;
+    if (__builtin_add_overflow(from, offset, &to) || to < 0 || to > (sf_count_t)out_max)
+        return -1;
+    m->at = to;
+    return to;
+}
+
+static sf_count_t memory_tell(void *user)
+{
+    const struct memory *m = user;
+    return m->at;
+}
+
+static sf_count_t memory_read(void *to, sf_count_t count, void *user)
+{
+    struct memory *m = user;
+    struct sv all = m->out != NULL ? sv_skip(buf_sv(m->out), m->base) : m->in;
+    struct sv left = sv_skip(all, (size_t)m->at);
+    size_t n = count < 0 ? 0 : (size_t)count < left.len ? (size_t)count : left.len;
+    if (n > 0)
+        memcpy(to, left.ptr, n);
+    m->at += (sf_count_t)n;
+    return (sf_count_t)n;
+}
+
+static sf_count_t memory_write(const void *from, sf_count_t count, void *user)
+{
+    struct memory *m = user;
+    if (m->out == NULL || count <= 0 || (size_t)m->at + (size_t)count > out_max)
+        return 0;
+    size_t end = m->base + (size_t)m->at + (size_t)count;
+    while (m->out->len < end)
+        buf_add_char(m->out, '\0');
+    memcpy(m->out->ptr + m->base + m->at, from, (size_t)count);
+    m->at += count;
+    return count;
+}
+
+/* The library copies the table of callbacks. */
+static SNDFILE *open_memory(struct memory *m, int mode, SF_INFO *info)
+{
+    SF_VIRTUAL_IO io = {.get_filelen = memory_length,
+                        .seek = memory_seek,
+                        .read = memory_read,
+                        .write = memory_write,
+                        .tell = memory_tell};
+    return sf_open_virtual(&io, mode, info, m);
+}
+
+static SNDFILE *open_recording(struct memory *m, SF_INFO *info, struct error *err)
+{
+    *info = (SF_INFO){0};
+    SNDFILE *file = open_memory(m, SFM_READ, info);
+    if (file != NULL && info->samplerate > 0 && info->channels > 0 &&
+        info->channels <= CHANNELS_MAX && info->frames >= 0)
+        return file;
+    if (file == NULL)
+        error_set(err, E_PARSE, "no recording that can be read: %s", sf_strerror(NULL));
+    else
+        error_set(err, E_PARSE, "no recording that can be read: its header is wrong");
+    sf_close(file);
+    return NULL;
+}
+
+bool audio_measure(struct sv bytes, double *seconds, struct error *err)
+{
+    struct memory m = {.in = bytes};
+    SF_INFO info;
+    SNDFILE *file = open_recording(&m, &info, err);
+    if (file == NULL)
+        return false;
+    *seconds = (double)info.frames / info.samplerate;
+    sf_close(file);
+    return true;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------ */
+
+static SNDFILE *open_wav(struct memory *m, int rate, int channels, struct error *err)
+{
+    SF_INFO info = {
+        .samplerate = rate, .channels = channels, .format = SF_FORMAT_WAV | SF_FORMAT_PCM_16};
+    SNDFILE *file = open_memory(m, SFM_WRITE, &info);
+    if (file == NULL)
+        error_set(err, E_LIMIT, "cannot make a WAV file: %s", sf_strerror(NULL));
+    else
+        sf_command(file, SFC_SET_CLIPPING, NULL, SF_TRUE);
+    return file;
+}
+
+/* The library works on whole frames; a block is as many as fit. */
+static bool copy_samples(SNDFILE *in, SNDFILE *out, int channels, bool single, sf_count_t *frames)
+{
+    union {
+        double d[BLOCK / 8];
+        float f[BLOCK / 8];
+    } block;
+    sf_count_t room = BLOCK / 8 / channels;
+    *frames = 0;
+    for (;;) {
+        sf_count_t n =
+            single ? sf_readf_float(in, block.f, room) : sf_readf_double(in, block.d, room);
+        if (n <= 0)
+            return true;
+        sf_count_t written =
+            single ? sf_writef_float(out, block.f, n) : sf_writef_double(out, block.d, n);
+        if (written != n)
+            return false;
+        *frames += n;
+    }
+}
+
+bool audio_to_wav(struct sv bytes, bool single, struct buf *out, double *seconds, struct error *err)
+{
+    struct memory from = {.in = bytes};
+    struct memory to = {.out = out, .base = out->len};
+    SF_INFO info;
+    sf_count_t frames = 0;
+    SNDFILE *in = open_recording(&from, &info, err);
+    SNDFILE *wav = in != NULL ? open_wav(&to, info.samplerate, info.channels, err) : NULL;
+    bool ok = wav != NULL && (copy_samples(in, wav, info.channels, single, &frames) ||
+                              error_set(err, E_LIMIT, "the recording is too long for a WAV file"));
+    if (wav != NULL)
+        sf_close(wav);
+    if (in != NULL)
+        sf_close(in);
+    if (ok)
+        *seconds = (double)frames / info.samplerate;
+    else
+        out->len = to.base;
+    return ok;
 }
 
 static void add_little(struct buf *out, uint32_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++, value >>= 8)
         buf_add_char(out, (char)(value & 255));
-}
-
-bool audio_length(struct sv bytes, double *seconds)
-{
-    uint32_t byte_rate = 0;
-    *seconds = 0.0;
-    if (bytes.len < 12 || memcmp(bytes.ptr, "RIFF", 4) != 0 ||
-        memcmp(bytes.ptr + 8, "WAVE", 4) != 0)
-        return false;
-    for (struct sv rest = sv_skip(bytes, 12); rest.len >= 8;) {
-        size_t length = little(rest.ptr + 4, 4);
-        if (memcmp(rest.ptr, "fmt ", 4) == 0 && rest.len >= 24)
-            byte_rate = little(rest.ptr + 16, 4);
-        if (memcmp(rest.ptr, "data", 4) == 0) {
-            length = length < rest.len - 8 ? length : rest.len - 8;
-            *seconds = byte_rate > 0 ? (double)length / byte_rate : 0.0;
-            return byte_rate > 0;
-        }
-        rest = sv_skip(rest, 8 + length + length % 2);
-    }
-    return false;
 }
 
 bool audio_from_samples(const struct js_value *samples, uint32_t rate, struct buf *out)

@@ -5,7 +5,6 @@
 #include "datasets/dataset_priv.h"
 #include "datasets/parallel.h"
 #include "json/writer.h"
-#include "tokenizer/chat_template.h"
 
 #include <stdlib.h>
 
@@ -30,8 +29,7 @@ struct chat_build {
     size_t first; /* request that work[0] is for */
 };
 
-/* The template to render with; NULL: prompts are sent as they are. */
-static struct chat_template *find_template(const struct dataset_context *context)
+struct chat_template *chat_requests_template(const struct dataset_context *context)
 {
     struct error reason = {0};
     bool present = false;
@@ -114,7 +112,7 @@ bool chat_requests_build(const struct dataset_context *context, const struct cus
     struct chat_build b = {.context = context,
                            .rows = rows,
                            .order = order,
-                           .template = find_template(context),
+                           .template = chat_requests_template(context),
                            .work = mem_array(BATCH, sizeof(*b.work))};
     bool ok = add_requests(&b, workload, err);
     for (size_t i = 0; i < BATCH; i++) {

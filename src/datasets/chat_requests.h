@@ -7,6 +7,10 @@
 
 #include "datasets/custom_rows.h"
 #include "datasets/dataset.h"
+#include "tokenizer/chat_template.h"
+
+/* The template to render prompts with, the caller's; NULL: they are sent as they are, which a notice has told. */
+struct chat_template *chat_requests_template(const struct dataset_context *context);
 
 /* Each row's output_tokens becomes its output length.  0 prompts asked for stands for all rows. */
 bool chat_requests_build(const struct dataset_context *context, const struct custom_rows *rows,

@@ -192,15 +192,16 @@ static bool read_audio(struct media_build *b, struct sv path, struct request_fil
 {
     struct buf name = {0};
     struct buf bytes = {0};
+    struct buf wav = {0};
     buf_add(&name, path);
-    bool ok = file_read(buf_cstr(&name), &bytes, err);
-    if (ok) {
-        file->bytes = arena_copy(&b->workload->arena, buf_sv(&bytes));
-        if (!audio_length(buf_sv(&bytes), &file->length_s))
-            dataset_notice(b->context, "'%s': no WAV file; its length counts as 0 s", name.ptr);
-    }
+    bool ok = file_read(buf_cstr(&name), &bytes, err) &&
+              (audio_to_wav(buf_sv(&bytes), false, &wav, &file->length_s, err) ||
+               error_context(err, "'%s'", name.ptr));
+    if (ok)
+        file->bytes = arena_copy(&b->workload->arena, buf_sv(&wav));
     buf_done(&name);
     buf_done(&bytes);
+    buf_done(&wav);
     return ok || error_context(err, "'%s': line %zu", b->now.name, b->now.number);
 }
 

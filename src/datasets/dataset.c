@@ -53,7 +53,7 @@ static const struct dataset_type types[] = {
      .takes_path = true,
      .oversamples = true,
      .build = speed_bench_build},
-    {.name = "hf", .takes_path = true},
+    {.name = "hf", .takes_path = true, .oversamples = true, .build = hf_build},
     {.name = "timed_trace", .takes_path = true, .build = timed_trace_build},
     {.name = "workload",
      .takes_path = true,

@@ -43,6 +43,7 @@ bool speed_bench_build(const struct dataset_context *context, struct workload *w
                        struct error *err);
 bool timed_trace_build(const struct dataset_context *context, struct workload *workload,
                        struct error *err);
+bool hf_build(const struct dataset_context *context, struct workload *workload, struct error *err);
 bool replay_build(const struct dataset_context *context, struct workload *workload,
                   struct error *err);
 

@@ -4,8 +4,7 @@
 #include "base/base64.h"
 #include "base/file.h"
 #include "datasets/dataset_priv.h"
-#include "datasets/format/jpeg.h"
-#include "datasets/format/png.h"
+#include "datasets/format/image.h"
 #include "json/writer.h"
 
 #include <stdlib.h>
@@ -21,12 +20,7 @@ static bool add_image_url(struct sv bytes, struct buf *url, struct error *err)
 {
     struct pixels pixels = {0};
     struct buf png = {0};
-    bool ok = sv_starts(bytes, SV_LIT("\x89PNG"))        ? png_decode(bytes, &pixels, err)
-              : sv_starts(bytes, SV_LIT("\xFF\xD8\xFF")) ? jpeg_decode(bytes, &pixels, err)
-                                                         : error_set(err, E_UNSUPPORTED,
-                                                                     "neither a PNG nor a JPEG "
-                                                                     "image");
-    ok = ok && png_encode(&pixels, &png, err);
+    bool ok = image_decode(bytes, &pixels, NULL, err) && png_encode(&pixels, &png, err);
     if (ok) {
         buf_add_str(url, "data:image/png;base64,");
         base64_add(url, buf_sv(&png));

@@ -21,7 +21,11 @@ struct header {
     unsigned depth;
     unsigned type;
     unsigned channels;
+    bool interlaced;
     uint8_t palette[256][3];
+    uint8_t opacity[256];    /* of the palette's colours */
+    unsigned transparent[3]; /* the colour that is; of gray the first number */
+    bool has_transparent;
     struct buf data; /* of all IDAT chunks */
 };
 
@@ -51,12 +55,24 @@ static bool read_header(struct sv chunk, struct header *h, struct error *err)
                 (h->depth == 1 || h->depth == 2 || h->depth == 4);
     if (h->channels == 0 || (!deep && !flat))
         return bad(err, "unknown colour type or depth");
-    if (chunk.ptr[12] != 0)
-        return error_set(err, E_UNSUPPORTED, "interlaced PNG images are beyond this version");
+    h->interlaced = chunk.ptr[12] != 0;
+    memset(h->opacity, 255, sizeof(h->opacity));
     if (h->width == 0 || h->height == 0 || h->width > SIDE_MAX || h->height > SIDE_MAX ||
         (uint64_t)h->width * h->height > PIXELS_MAX)
         return bad(err, "its size is out of range");
     return true;
+}
+
+/* tRNS: opacities of the palette, or the one colour that cannot be seen. */
+static void read_transparency(struct sv body, struct header *h)
+{
+    const unsigned char *b = (const unsigned char *)body.ptr;
+    size_t numbers = h->type == GRAY ? 1 : h->type == RGB ? 3 : 0;
+    if (h->type == PALETTE)
+        memcpy(h->opacity, body.ptr, body.len < sizeof(h->opacity) ? body.len : sizeof(h->opacity));
+    h->has_transparent = numbers > 0 && body.len >= numbers * 2;
+    for (size_t i = 0; h->has_transparent && i < numbers; i++)
+        h->transparent[i] = (unsigned)b[i * 2] << 8 | b[i * 2 + 1];
 }
 
 static bool read_chunks(struct sv rest, struct header *h, struct error *err)
@@ -78,6 +94,8 @@ static bool read_chunks(struct sv rest, struct header *h, struct error *err)
         } else if (sv_eq(name, SV_LIT("PLTE"))) {
             memcpy(h->palette, body.ptr,
                    body.len < sizeof(h->palette) ? body.len : sizeof(h->palette));
+        } else if (sv_eq(name, SV_LIT("tRNS")) && seen) {
+            read_transparency(body, h);
         } else if (sv_eq(name, SV_LIT("IDAT"))) {
             buf_add(&h->data, body);
         } else if (sv_eq(name, SV_LIT("IEND"))) {
@@ -116,33 +134,62 @@ static bool unfilter(unsigned filter, uint8_t *row, const uint8_t *above, size_t
     return true;
 }
 
-/* Sample `index` of a row: its high byte, or small depths widened for gray. */
-static uint8_t sample(const struct header *h, const uint8_t *row, size_t index)
+/* Sample `index` of a row as it is stored. */
+static unsigned stored(const struct header *h, const uint8_t *row, size_t index)
 {
     if (h->depth == 8)
         return row[index];
     if (h->depth == 16)
-        return row[index * 2];
+        return (unsigned)row[index * 2] << 8 | row[index * 2 + 1];
     size_t bit = index * h->depth;
     unsigned mask = (1u << h->depth) - 1;
-    unsigned value = row[bit / 8] >> (8 - h->depth - bit % 8) & mask;
-    return (uint8_t)(h->type == GRAY ? value * 255 / mask : value);
+    return row[bit / 8] >> (8 - h->depth - bit % 8) & mask;
 }
 
-static void put_row(const struct header *h, const uint8_t *row, uint8_t *rgb)
+/* The same in 8 bits: the high byte of 16, or small depths widened for gray. */
+static uint8_t sample(const struct header *h, const uint8_t *row, size_t index)
 {
-    for (size_t x = 0; x < h->width; x++, rgb += 3) {
-        size_t at = x * h->channels;
-        uint8_t first = sample(h, row, at);
-        if (h->type == PALETTE) {
-            memcpy(rgb, h->palette[first], 3);
-            continue;
-        }
-        bool gray = h->channels < 3;
-        rgb[0] = first;
-        rgb[1] = gray ? first : sample(h, row, at + 1);
-        rgb[2] = gray ? first : sample(h, row, at + 2);
+    unsigned value = stored(h, row, index);
+    if (h->depth == 16)
+        return (uint8_t)(value >> 8);
+    unsigned mask = (1u << h->depth) - 1;
+    return (uint8_t)(h->type == GRAY && h->depth < 8 ? value * 255 / mask : value);
+}
+
+static bool is_transparent(const struct header *h, const uint8_t *row, size_t at)
+{
+    for (size_t i = 0; i < h->channels; i++)
+        if (stored(h, row, at + i) != h->transparent[i])
+            return false;
+    return true;
+}
+
+void pixels_on_white(const uint8_t *rgb, unsigned opacity, uint8_t *out)
+{
+    for (size_t i = 0; i < 3; i++) {
+        unsigned t = 255 * (255 - opacity) + rgb[i] * opacity + 128;
+        out[i] = (uint8_t)(((t >> 8) + t) >> 8);
     }
+}
+
+static void put_pixel(const struct header *h, const uint8_t *row, size_t x, uint8_t *rgb)
+{
+    size_t at = x * h->channels;
+    uint8_t first = sample(h, row, at);
+    unsigned opacity = 255;
+    uint8_t colour[3] = {first, first, first};
+    if (h->type == PALETTE) {
+        memcpy(colour, h->palette[first], 3);
+        opacity = h->opacity[first];
+    } else if (h->channels >= 3) {
+        colour[1] = sample(h, row, at + 1);
+        colour[2] = sample(h, row, at + 2);
+    }
+    if (h->type == GRAY_ALPHA || h->type == RGB_ALPHA)
+        opacity = sample(h, row, at + h->channels - 1);
+    else if (h->has_transparent && is_transparent(h, row, at))
+        opacity = 0;
+    pixels_on_white(colour, opacity, rgb);
 }
 
 static bool inflate_rows(const struct header *h, uint8_t *raw, size_t size, struct error *err)
@@ -152,27 +199,71 @@ static bool inflate_rows(const struct header *h, uint8_t *raw, size_t size, stru
     return (result == Z_OK && got == size) || bad(err, "the pixels cannot be unpacked");
 }
 
+/* The pixels that come together: the whole picture, or one of the seven passes of an interlaced one. */
+struct pass {
+    uint32_t x, y;   /* of the first */
+    uint32_t dx, dy; /* from one to the next */
+};
+
+static uint32_t steps(uint32_t size, uint32_t first, uint32_t step)
+{
+    return size > first ? (size - first + step - 1) / step : 0;
+}
+
+static size_t row_bytes(const struct header *h, uint32_t width)
+{
+    return ((size_t)h->depth * h->channels * width + 7) / 8;
+}
+
+static size_t pass_bytes(const struct header *h, const struct pass *p)
+{
+    uint32_t width = steps(h->width, p->x, p->dx);
+    return width > 0 ? (row_bytes(h, width) + 1) * steps(h->height, p->y, p->dy) : 0;
+}
+
+static bool put_pass(const struct header *h, const struct pass *p, uint8_t *raw,
+                     const uint8_t *zeros, struct pixels *out, struct error *err)
+{
+    uint32_t width = steps(h->width, p->x, p->dx);
+    uint32_t height = steps(h->height, p->y, p->dy);
+    size_t stride = row_bytes(h, width);
+    size_t bits = (size_t)h->depth * h->channels;
+    const uint8_t *last = zeros;
+    for (uint32_t y = 0; width > 0 && y < height; y++) {
+        uint8_t *row = raw + y * (stride + 1) + 1;
+        if (!unfilter(row[-1], row, last, stride, bits < 8 ? 1 : bits / 8))
+            return bad(err, "unknown filter");
+        last = row;
+        uint8_t *to = out->rgb + (size_t)(p->y + y * p->dy) * h->width * 3;
+        for (uint32_t x = 0; x < width; x++)
+            put_pixel(h, row, x, to + (size_t)(p->x + x * p->dx) * 3);
+    }
+    return true;
+}
+
 static bool unpack(const struct header *h, struct pixels *out, struct error *err)
 {
-    size_t bits = (size_t)h->depth * h->channels;
-    size_t stride = (h->width * bits + 7) / 8;
-    size_t pixel = bits < 8 ? 1 : bits / 8;
-    size_t size = (stride + 1) * h->height;
+    static const struct pass whole[] = {{0, 0, 1, 1}};
+    static const struct pass seven[] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4},
+                                        {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
+    const struct pass *passes = h->interlaced ? seven : whole;
+    size_t count = h->interlaced ? 7 : 1;
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += pass_bytes(h, &passes[i]);
     uint8_t *raw = mem_alloc(size);
-    uint8_t *above = mem_array(stride, 1);
-    uint8_t *last = above;
+    uint8_t *zeros = mem_array(row_bytes(h, h->width), 1);
     bool ok = inflate_rows(h, raw, size, err);
     out->width = h->width;
     out->height = h->height;
     out->rgb = mem_array((size_t)h->width * h->height, 3);
-    for (size_t y = 0; ok && y < h->height; y++) {
-        uint8_t *row = raw + y * (stride + 1) + 1;
-        ok = unfilter(row[-1], row, last, stride, pixel) || bad(err, "unknown filter");
-        last = row;
-        put_row(h, row, out->rgb + y * h->width * 3);
+    uint8_t *at = raw;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = put_pass(h, &passes[i], at, zeros, out, err);
+        at += pass_bytes(h, &passes[i]);
     }
     free(raw);
-    free(above);
+    free(zeros);
     if (!ok) {
         free(out->rgb);
         *out = (struct pixels){0};
