@@ -32,7 +32,7 @@ struct parquet_options {
     bool
         raw_bytes; /* binary values are their bytes instead of base64: js_as_sv gives the bytes of a picture; such a
                      * row must not be written as JSON */
-    size_t max_page_bytes; /* a page, unpacked; 0: 1 GiB */
+    size_t max_page_bytes; /* a compressed page, unpacked; 0: 1 GiB */
     size_t max_row_bytes;  /* a row's tree; 0: 512 MiB */
 };
 

@@ -6,6 +6,7 @@
 #include <lz4.h>
 #include <snappy-c.h>
 #include <stdint.h>
+#define ZLIB_CONST /* the input is not written to */
 #include <zlib.h>
 #include <zstd.h>
 
@@ -34,7 +35,7 @@ static bool unpack_gzip(struct sv packed, size_t size, char *out)
     z_stream z = {0};
     if (packed.len > UINT_MAX || size > UINT_MAX || inflateInit2(&z, 15 + 32) != Z_OK)
         return false;
-    z.next_in = (z_const Bytef *)(uintptr_t)packed.ptr;
+    z.next_in = (const Bytef *)packed.ptr;
     z.avail_in = (uInt)packed.len;
     z.next_out = (Bytef *)out;
     z.avail_out = (uInt)size;

@@ -103,7 +103,9 @@ static bool check_page(const struct pq_column *c, const struct page *page, struc
 {
     if (page->type != INDEX_PAGE && !page->has_head)
         return error_set(err, E_PARSE, "its header says nothing of its values");
-    if (page->type != INDEX_PAGE && page->unpacked_bytes > c->page_limit)
+    /* What is not packed takes no memory. */
+    if (page->type != INDEX_PAGE && c->chunk.codec != PQ_UNCOMPRESSED &&
+        page->unpacked_bytes > c->page_limit)
         return error_set(err, E_LIMIT, "the page has %zu bytes unpacked, the limit is %zu",
                          page->unpacked_bytes, c->page_limit);
     if (page->has_crc && page->crc != (uint32_t)crc32_z(0, (const Bytef *)bytes.ptr, bytes.len))

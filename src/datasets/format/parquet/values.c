@@ -256,9 +256,8 @@ bool pq_values_start(struct pq_values *v, const struct pq_element *element, int 
         ok = start_indexed(v, bytes, err);
     else if (encoding == PQ_RLE && v->type == PQ_BOOLEAN)
         ok = start_runs(v, bytes, err);
-    else if (encoding == PQ_DELTA_BINARY_PACKED && integer)
-        ok = start_delta(&v->delta, &bytes, err);
-    else if (encoding == PQ_DELTA_LENGTH_BYTE_ARRAY && v->type == PQ_BYTE_ARRAY)
+    else if ((encoding == PQ_DELTA_BINARY_PACKED && integer) ||
+             (encoding == PQ_DELTA_LENGTH_BYTE_ARRAY && v->type == PQ_BYTE_ARRAY))
         ok = start_delta(&v->delta, &bytes, err);
     else if (encoding == PQ_DELTA_BYTE_ARRAY && (v->type == PQ_BYTE_ARRAY || v->type == PQ_FIXED))
         ok = start_delta(&v->prefix, &bytes, err) && start_delta(&v->delta, &bytes, err);
