@@ -6,33 +6,10 @@
 
 #include "base/file.h"
 
-/* `sides`: separated by blanks. */
-struct main_file {
-    const char *name;
-    const char *sides;
-};
-
-#define CONFIGS "tokenizer_config.json special_tokens_map.json chat_template.jinja "
-#define PYTHON  "tokenization_kimi.py tokenizer.py"
-
-static const struct main_file mains[] = {
-    {"tokenizer.json", CONFIGS "added_tokens.json"},
-    {"tiktoken.model", CONFIGS PYTHON},
-    {"qwen.tiktoken", CONFIGS PYTHON},
-    {"vocab.tiktoken", CONFIGS PYTHON},
-    {"tekken.json", CONFIGS},
-    {"tokenizer.model", CONFIGS "added_tokens.json"},
-    {"spiece.model", CONFIGS "added_tokens.json"},
-    {"sentencepiece.bpe.model", CONFIGS "added_tokens.json"},
-    {"vocab.json", CONFIGS "added_tokens.json merges.txt"},
-};
-
-enum { MAINS = sizeof(mains) / sizeof(mains[0]) };
-
 struct search {
     struct hub_context *hub;
     const struct hub_tokenizer_request *request;
-    const struct main_file *main;
+    const char *main; /* name of the main file */
     bool was_cached;
     struct buf path; /* of the main file */
 };
@@ -44,10 +21,11 @@ static struct hub_file file_of(const struct search *s, const char *revision, con
 
 static bool find_cached_main(struct search *s)
 {
-    for (size_t i = 0; i < MAINS; i++) {
-        struct hub_file file = file_of(s, NULL, mains[i].name);
+    const char *name;
+    for (size_t i = 0; (name = tokenizer_main_file(i)) != NULL; i++) {
+        struct hub_file file = file_of(s, NULL, name);
         if (hub_find_cached(s->hub, &file, &s->path)) {
-            s->main = &mains[i];
+            s->main = name;
             s->was_cached = true;
             return true;
         }
@@ -58,11 +36,12 @@ static bool find_cached_main(struct search *s)
 static enum hub_outcome fetch_main(struct search *s, struct error *err)
 {
     struct error first = {0};
-    for (size_t i = 0; i < MAINS; i++) {
-        struct hub_file file = file_of(s, NULL, mains[i].name);
+    const char *name;
+    for (size_t i = 0; (name = tokenizer_main_file(i)) != NULL; i++) {
+        struct hub_file file = file_of(s, NULL, name);
         enum hub_outcome outcome = hub_fetch_file(s->hub, &file, &s->path, err);
         if (outcome == HUB_OK)
-            s->main = &mains[i];
+            s->main = name;
         if (outcome != HUB_ABSENT)
             return outcome;
         if (i == 0)
@@ -110,9 +89,7 @@ static enum hub_outcome fetch_side(struct search *s, const char *commit, const c
 static enum hub_outcome fetch_sides(struct search *s, struct error *err)
 {
     char commit[128];
-    char name[64];
-    struct sv rest = sv_from(s->main->sides);
-    struct sv word;
+    const char *name;
     struct sv known = commit_of(&s->path);
     if (known.len == 0 || known.len >= sizeof(commit))
         return HUB_OK;
@@ -120,11 +97,7 @@ static enum hub_outcome fetch_sides(struct search *s, struct error *err)
     commit[known.len] = '\0';
     if (s->was_cached && (s->hub->offline || is_settled(s, commit, "tokenizer_config.json")))
         return HUB_OK;
-    while (sv_split(&rest, ' ', &word)) {
-        if (word.len == 0 || word.len >= sizeof(name))
-            continue;
-        memcpy(name, word.ptr, word.len);
-        name[word.len] = '\0';
+    for (size_t i = 0; (name = tokenizer_side_file(s->main, i)) != NULL; i++) {
         enum hub_outcome outcome = fetch_side(s, commit, name, err);
         if (outcome != HUB_OK)
             return outcome;
@@ -167,7 +140,8 @@ static struct tokenizer *load_from_hub(struct search *s, bool *missing, struct e
     *missing = outcome != HUB_OK && outcome != HUB_INTERRUPTED;
     if (outcome != HUB_OK)
         return NULL;
-    return tokenizer_resolve(s->request->id, s->request->use, NULL, err);
+    s->path.len -= strlen(s->main) + 1;
+    return tokenizer_load_folder(buf_cstr(&s->path), s->request->id, s->request->use, err);
 }
 
 struct tokenizer *hub_tokenizer_find(struct hub_context *hub,
@@ -175,14 +149,16 @@ struct tokenizer *hub_tokenizer_find(struct hub_context *hub,
                                      struct error *err)
 {
     struct search s = {.hub = hub, .request = request};
+    struct error local;
     struct error hub_error;
     struct tokenizer *t = tokenizer_resolve(request->id, request->use, missing, err);
     if (t != NULL || !*missing || !may_be_on_hub(request))
         return t;
     t = load_from_hub(&s, missing, &hub_error);
     buf_done(&s.path);
+    local = *err;
     if (t == NULL && *missing)
-        error_set(err, hub_error.code, "%s; %s", err->message, hub_error.message);
+        error_set(err, hub_error.code, "%s; %s", local.message, hub_error.message);
     else if (t == NULL)
         *err = hub_error;
     return t;

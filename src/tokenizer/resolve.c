@@ -9,21 +9,55 @@
 
 typedef struct tokenizer *parse_fn(const struct tokenizer_files *files, struct error *err);
 
+/* Kinds of main files, for the files beside them. */
+enum {
+    JSON = 1u << 0,
+    RANKS = 1u << 1,
+    TEKKEN = 1u << 2,
+    PIECES = 1u << 3,
+    VOCABULARY = 1u << 4,
+    ANY = JSON | RANKS | TEKKEN | PIECES | VOCABULARY,
+};
+
 struct format {
     const char *name; /* of the file in a folder */
     parse_fn *parse;
+    unsigned kind;
 };
 
 /* In the order of HUB_AND_TOKENIZERS 1, then what only Python's library reads. */
 static const struct format formats[] = {
-    {"tokenizer.json", tokenizer_parse},   {"tiktoken.model", tiktoken_parse},
-    {"qwen.tiktoken", tiktoken_parse},     {"vocab.tiktoken", tiktoken_parse},
-    {"tekken.json", tekken_parse},         {"tokenizer.model", sentencepiece_parse},
-    {"spiece.model", sentencepiece_parse}, {"sentencepiece.bpe.model", sentencepiece_parse},
-    {"vocab.json", vocab_merges_parse},
+    {"tokenizer.json", tokenizer_parse, JSON},
+    {"tiktoken.model", tiktoken_parse, RANKS},
+    {"qwen.tiktoken", tiktoken_parse, RANKS},
+    {"vocab.tiktoken", tiktoken_parse, RANKS},
+    {"tekken.json", tekken_parse, TEKKEN},
+    {"tokenizer.model", sentencepiece_parse, PIECES},
+    {"spiece.model", sentencepiece_parse, PIECES},
+    {"sentencepiece.bpe.model", sentencepiece_parse, PIECES},
+    {"vocab.json", vocab_merges_parse, VOCABULARY},
 };
 
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIDE_FILES = 8 };
+/* What is read beside a main file. */
+static const struct side {
+    const char *name;
+    size_t view; /* offset in struct tokenizer_files */
+    unsigned kinds;
+} side_files[] = {
+    {"tokenizer_config.json", offsetof(struct tokenizer_files, config_json), ANY},
+    {"config.json", offsetof(struct tokenizer_files, model_config_json), JSON},
+    {"special_tokens_map.json", offsetof(struct tokenizer_files, special_tokens_json), ANY},
+    {"chat_template.jinja", offsetof(struct tokenizer_files, chat_template), ANY},
+    {"added_tokens.json", offsetof(struct tokenizer_files, added_json), VOCABULARY},
+    {"merges.txt", offsetof(struct tokenizer_files, merges), VOCABULARY},
+    {"tokenization_kimi.py", offsetof(struct tokenizer_files, python[0]), RANKS},
+    {"tokenizer.py", offsetof(struct tokenizer_files, python[1]), RANKS},
+};
+
+enum {
+    FORMATS = sizeof(formats) / sizeof(formats[0]),
+    SIDE_FILES = sizeof(side_files) / sizeof(side_files[0]),
+};
 
 struct sides {
     struct buf texts[SIDE_FILES];
@@ -47,22 +81,11 @@ static bool read_side(struct sv folder, const char *name, struct buf *out, struc
 static bool read_sides(struct sv folder, struct sides *sides, struct tokenizer_files *files,
                        struct error *err)
 {
-    const struct {
-        const char *name;
-        struct sv *view;
-    } wanted[SIDE_FILES] = {
-        {"tokenizer_config.json", &files->config_json},
-        {"config.json", &files->model_config_json},
-        {"special_tokens_map.json", &files->special_tokens_json},
-        {"chat_template.jinja", &files->chat_template},
-        {"added_tokens.json", &files->added_json},
-        {"merges.txt", &files->merges},
-        {"tokenization_kimi.py", &files->python[0]},
-        {"tokenizer.py", &files->python[1]},
-    };
-    for (size_t i = 0; i < SIDE_FILES; i++)
-        if (!read_side(folder, wanted[i].name, &sides->texts[i], wanted[i].view, err))
+    for (size_t i = 0; i < SIDE_FILES; i++) {
+        struct sv *view = (struct sv *)(void *)((char *)files + side_files[i].view);
+        if (!read_side(folder, side_files[i].name, &sides->texts[i], view, err))
             return false;
+    }
     return true;
 }
 
@@ -189,85 +212,43 @@ struct tokenizer *tokenizer_load_plain(const char *path, struct error *err)
     return load_path(path, true, &missing, err);
 }
 
-/* ---- the local hub cache ------------------------------------------------------------------------------------------ */
+/* ---- names -------------------------------------------------------------------------------------------------------- */
 
-static void hub_root(struct buf *path)
+const char *tokenizer_main_file(size_t i)
 {
-    const char *home = getenv("HF_HOME");
-    const char *cache = getenv("HF_HUB_CACHE");
-    const char *user = getenv("HOME");
-    if (cache != NULL && cache[0] != '\0')
-        buf_add_str(path, cache);
-    else if (home != NULL && home[0] != '\0')
-        buf_add_fmt(path, "%s/hub", home);
-    else
-        buf_add_fmt(path, "%s/.cache/huggingface/hub", user != NULL ? user : "");
+    return i < FORMATS ? formats[i].name : NULL;
 }
 
-/* root/models--ORG--NAME/snapshots/COMMIT with the commit of refs/main; false when it is not there. */
-static bool hub_snapshot(const char *id, struct buf *folder)
+const char *tokenizer_side_file(const char *main_file, size_t i)
 {
-    struct buf commit = {0};
-    struct error ignored;
-    hub_root(folder);
-    buf_add_str(folder, "/models--");
-    for (const char *c = id; *c != '\0'; c++) {
-        if (*c == '/')
-            buf_add_str(folder, "--");
-        else
-            buf_add_char(folder, *c);
-    }
-    size_t model = folder->len;
-    buf_add_str(folder, "/refs/main");
-    bool ok = file_exists(buf_cstr(folder)) && file_read(buf_cstr(folder), &commit, &ignored);
-    folder->len = model;
-    struct sv name = sv_trim(buf_sv(&commit));
-    ok = ok && name.len > 0 && memchr(name.ptr, '/', name.len) == NULL && name.ptr[0] != '.';
-    if (ok) {
-        buf_add_str(folder, "/snapshots/");
-        buf_add(folder, name);
-        ok = file_is_dir(buf_cstr(folder));
-    }
-    buf_done(&commit);
-    return ok;
+    unsigned kind = 0;
+    for (size_t k = 0; k < FORMATS; k++)
+        kind = strcmp(formats[k].name, main_file) == 0 ? formats[k].kind : kind;
+    for (size_t k = 0; k < SIDE_FILES; k++)
+        if ((side_files[k].kinds & kind) != 0 && i-- == 0)
+            return side_files[k].name;
+    return NULL;
 }
 
-/* ORG/NAME or NAME, of letters, digits, '-', '_' and '.'. */
-static bool is_hub_id(const char *id)
+struct tokenizer *tokenizer_load_folder(const char *folder, const char *name,
+                                        enum tokenizer_use use, struct error *err)
 {
-    size_t slashes = 0;
-    if (id[0] == '\0' || id[0] == '.' || id[0] == '/')
-        return false;
-    for (const char *c = id; *c != '\0'; c++) {
-        bool word =
-            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
-        slashes += *c == '/';
-        if (!word && strchr("-_./", *c) == NULL)
-            return false;
-    }
-    return slashes <= 1 && strstr(id, "..") == NULL;
+    bool missing;
+    return load_folder(folder, name, use == TOKENIZER_PLAIN, &missing, err);
 }
 
 struct tokenizer *tokenizer_resolve(const char *id, enum tokenizer_use use, bool *missing,
                                     struct error *err)
 {
     bool unused;
-    bool file_only = use == TOKENIZER_PLAIN;
     missing = missing != NULL ? missing : &unused;
     *missing = false;
     struct tokenizer *t = builtin_load(id);
     if (t != NULL)
         return t;
     if (file_exists(id))
-        return load_path(id, file_only, missing, err);
-    struct buf folder = {0};
-    if (is_hub_id(id) && hub_snapshot(id, &folder)) {
-        t = load_folder(buf_cstr(&folder), id, file_only, missing, err);
-    } else {
-        *missing = true;
-        error_set(err, E_IO,
-                  "'%s' is no built-in encoding, no local path and not in the local hub cache", id);
-    }
-    buf_done(&folder);
-    return t;
+        return load_path(id, use == TOKENIZER_PLAIN, missing, err);
+    *missing = true;
+    error_set(err, E_IO, "'%s' is no built-in encoding and no local path", id);
+    return NULL;
 }

@@ -32,11 +32,17 @@ struct tokenizer *tokenizer_load_plain(const char *path, struct error *err);
 /* What a tokenizer is for: SERVE obeys the configuration beside the file as a server does, PLAIN is the file alone. */
 enum tokenizer_use { TOKENIZER_SERVE, TOKENIZER_PLAIN };
 
-/* Finds a tokenizer without network, in this order: a built-in encoding of this name; a local folder or file; the local
- * hub cache.  When there is none of these NULL is returned and *missing (may be NULL) is set; a tokenizer that is there
- * but cannot be loaded is an error without it. */
+/* Finds a tokenizer by name: a built-in encoding, a local folder or a file.  When there is none of these NULL is returned
+ * and *missing (may be NULL) is set; a tokenizer that is there but cannot be loaded is an error without it. */
 struct tokenizer *tokenizer_resolve(const char *id, enum tokenizer_use use, bool *missing,
                                     struct error *err);
+/* As tokenizer_load, for a folder that belongs to the name: messages and the description say that. */
+struct tokenizer *tokenizer_load_folder(const char *folder, const char *name,
+                                        enum tokenizer_use use, struct error *err);
+/* The names of the files that tokenizers are loaded from, best first, and of those that are read beside one of these; NULL
+ * behind the last.  Whoever fetches files fetches these. */
+const char *tokenizer_main_file(size_t i);
+const char *tokenizer_side_file(const char *main_file, size_t i);
 
 /* Posts `body` (JSON) to the server path ("/tokenize", "/detokenize") and appends the reply body.  Called from as many
  * threads at a time as there are connections. */

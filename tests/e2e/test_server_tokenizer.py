@@ -231,8 +231,8 @@ def test_the_server_is_asked_where_nothing_else_loads():
     rows = [("empty", "no tokenizer.json and none of tiktoken.model, qwen.tiktoken, vocab.tiktoken"),
             ("bad", "tokenizer.json: malformed at byte 9; tiktoken.model: line 1 is no token with a rank"),
             ("bad/tokenizer.json", "tokenizer.json: malformed at byte 9"),
-            ("no/where", "'no/where' is no built-in encoding, no local path and not in the local hub cache"),
-            ("/no/where", "'/no/where' is no built-in encoding, no local path and not in the local hub cache")]
+            ("no/where", "'no/where' is no built-in encoding and no local path; 'tokenizer.json' of the model 'no/where'"),
+            ("/no/where", "'/no/where' is no built-in encoding and no local path")]
     with Folder(2) as folder:
         places = Places(folder)
         for name, why in rows:
