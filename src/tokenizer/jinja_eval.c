@@ -4,9 +4,15 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
 #include <time.h>
 
-enum { MAX_STEPS = 20000000, MAX_CALLS = 40 };
+enum {
+    MAX_STEPS = 20000000,
+    MAX_CALLS = 40,
+    MAX_DEPTH = 500,       /* of blocks and expressions inside each other */
+    MAX_BYTES = 256 << 20, /* of what a rendering makes, and of its text */
+};
 
 struct scope {
     struct jinja_value names; /* a mapping */
@@ -19,106 +25,31 @@ static struct jinja_value eval(struct jinja_run *r, struct scope *s, const struc
 static enum flow run_nodes(struct jinja_run *r, struct scope *s, const struct jinja_node *n,
                            struct buf *out);
 
-struct jinja_value jinja_string(struct sv text)
-{
-    return (struct jinja_value){.kind = JINJA_STRING, .text = text};
-}
-
-struct jinja_value jinja_bool(bool value)
-{
-    return (struct jinja_value){.kind = JINJA_BOOL, .number = value};
-}
-
-struct jinja_value jinja_list_new(struct arena *arena)
-{
-    return (struct jinja_value){.kind = JINJA_LIST,
-                                .list = arena_array(arena, 1, sizeof(struct jinja_list))};
-}
-
-void jinja_list_add(struct jinja_value *list, struct jinja_value item, struct arena *arena)
-{
-    struct jinja_list *l = list->list;
-    if (l->count == l->cap) {
-        size_t cap = l->cap * 2 + 4;
-        struct jinja_value *items = arena_array(arena, cap, sizeof(*items));
-        if (l->count > 0)
-            memcpy(items, l->items, l->count * sizeof(*items));
-        l->items = items;
-        l->cap = cap;
-    }
-    l->items[l->count++] = item;
-}
-
-struct jinja_value jinja_dict_new(struct arena *arena)
-{
-    return (struct jinja_value){.kind = JINJA_DICT,
-                                .dict = arena_array(arena, 1, sizeof(struct jinja_dict))};
-}
-
-void jinja_dict_set(struct jinja_value *dict, struct sv key, struct jinja_value value,
-                    struct arena *arena)
-{
-    struct jinja_dict *d = dict->dict;
-    for (size_t i = 0; i < d->count; i++)
-        if (sv_eq(d->keys[i], key)) {
-            d->values[i] = value;
-            return;
-        }
-    if (d->count == d->cap) {
-        size_t cap = d->cap * 2 + 4;
-        struct sv *keys = arena_array(arena, cap, sizeof(*keys));
-        struct jinja_value *values = arena_array(arena, cap, sizeof(*values));
-        if (d->count > 0) {
-            memcpy(keys, d->keys, d->count * sizeof(*keys));
-            memcpy(values, d->values, d->count * sizeof(*values));
-        }
-        d->keys = keys;
-        d->values = values;
-        d->cap = cap;
-    }
-    d->keys[d->count] = key;
-    d->values[d->count++] = value;
-}
-
 /* ---- names ---------------------------------------------------------------------------------------------------------- */
 
 static struct jinja_value look_up(const struct scope *s, struct sv name)
 {
     struct jinja_value found = {0};
     for (; s != NULL; s = s->outer)
-        if (jinja_dict_find(&s->names, name, &found))
+        if (jinja_dict_find(&s->names, jinja_string(name), &found))
             break;
     return found;
 }
 
 static struct jinja_value attribute(struct jinja_run *r, struct jinja_value of, struct sv name)
 {
-    struct jinja_value found = {0};
     if (of.kind == JINJA_UNDEFINED)
         return jinja_fail(r, "an undefined value has no attribute", name);
-    if (of.kind == JINJA_DICT)
-        jinja_dict_find(&of, name, &found);
-    return found;
+    return jinja_attribute(of, name);
 }
 
 static struct jinja_value item_at(struct jinja_run *r, struct jinja_value of,
                                   struct jinja_value index)
 {
-    if (index.kind == JINJA_STRING)
-        return attribute(r, of, index.text);
-    if (index.kind != JINJA_INT && index.kind != JINJA_BOOL)
-        return jinja_fail(r, "this index is not supported", SV_LIT("[]"));
     if (of.kind == JINJA_UNDEFINED)
-        return jinja_fail(r, "an undefined value has no items", SV_LIT("[]"));
-    struct jinja_value list = of;
-    if (of.kind == JINJA_STRING)
-        list = jinja_characters(r, of.text);
-    if (list.kind != JINJA_LIST)
-        return (struct jinja_value){0};
-    int64_t at = index.number < 0 ? index.number + (int64_t)list.list->count : index.number;
-    if (at < 0 || at >= (int64_t)list.list->count)
-        return (struct jinja_value){0};
-    return list.list->items[at];
+        return jinja_fail(r, "an undefined value has no items",
+                          index.kind == JINJA_STRING ? index.text : SV_LIT("[]"));
+    return jinja_item(r, of, index);
 }
 
 /* Python's rules for the bounds of a slice. */
@@ -141,16 +72,21 @@ static struct jinja_value slice(struct jinja_run *r, struct scope *s, const stru
     struct jinja_value step = e->d != NULL ? eval(r, s, e->d) : none;
     bool text = of.kind == JINJA_STRING;
     struct jinja_value list = text ? jinja_characters(r, of.text) : of;
-    if (list.kind != JINJA_LIST)
+    if (list.kind != JINJA_LIST || list.list->shape >= JINJA_VIEW)
         return jinja_fail(r, "only lists and strings can be sliced", SV_LIT("[:]"));
     int64_t by = step.kind == JINJA_INT && step.number != 0 ? step.number : 1;
     int64_t count = (int64_t)list.list->count;
     int64_t at = bound(from, count, by < 0 ? count - 1 : 0, by < 0);
     int64_t end = bound(to, count, by < 0 ? -1 : count, by < 0);
     struct jinja_value made = jinja_list_new(r->arena);
+    made.list->shape = list.list->shape;
     for (; by < 0 ? at > end : at < end; at += by)
         jinja_list_add(&made, list.list->items[at], r->arena);
-    return text ? jinja_join(r, made, SV_LIT("")) : made;
+    if (text) {
+        made = jinja_join(r, made, SV_LIT(""));
+        made.safe = of.safe;
+    }
+    return made;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------------------------- */
@@ -199,6 +135,12 @@ static struct jinja_value time_now(struct jinja_run *r, struct jinja_value forma
     return jinja_string(arena_copy(r->arena, sv_make(text, n)));
 }
 
+static void add_members(struct jinja_run *r, struct jinja_value *to, struct jinja_value from)
+{
+    for (size_t i = 0; i < from.dict->count; i++)
+        jinja_dict_put(to, from.dict->keys[i], from.dict->values[i], r->arena);
+}
+
 static struct jinja_value call_function(struct jinja_run *r, struct scope *s, struct sv name,
                                         const struct jinja_arg *args)
 {
@@ -206,8 +148,16 @@ static struct jinja_value call_function(struct jinja_run *r, struct scope *s, st
     size_t count = 0;
     if (sv_eq(name, SV_LIT("namespace")) || sv_eq(name, SV_LIT("dict"))) {
         struct jinja_value made = jinja_dict_new(r->arena);
-        for (; args != NULL && !r->failed; args = args->next)
-            jinja_dict_set(&made, args->name, eval(r, s, args->value), r->arena);
+        made.dict->is_namespace = name.ptr[0] == 'n';
+        for (; args != NULL && !r->failed; args = args->next) {
+            struct jinja_value value = eval(r, s, args->value);
+            if (args->name.len > 0)
+                jinja_dict_set(&made, args->name, value, r->arena);
+            else if (value.kind == JINJA_DICT)
+                add_members(r, &made, value);
+            else
+                return jinja_fail(r, "only a mapping has members to take", name);
+        }
         return made;
     }
     for (; args != NULL && count < 3; args = args->next)
@@ -238,7 +188,11 @@ static struct jinja_value call_function(struct jinja_run *r, struct scope *s, st
 static size_t eval_args(struct jinja_run *r, struct scope *s, const struct jinja_arg *args,
                         struct jinja_call *call)
 {
-    for (; args != NULL && call->count < JINJA_MAX_ARGS; args = args->next) {
+    for (; args != NULL; args = args->next) {
+        if (call->count == JINJA_MAX_ARGS) {
+            jinja_fail(r, "too many arguments", call->name);
+            return 0;
+        }
         call->names[call->count] = args->name;
         call->values[call->count++] = eval(r, s, args->value);
     }
@@ -251,7 +205,7 @@ static struct jinja_value call_expr(struct jinja_run *r, struct scope *s,
     const struct jinja_expr *callee = e->a;
     if (callee->op == OP_NAME) {
         struct jinja_value named = look_up(s, callee->text);
-        if (named.kind == JINJA_MACRO)
+        if (named.kind == JINJA_MACRO && named.macro != NULL)
             return call_macro(r, s, named.macro, e->args);
         return call_function(r, s, callee->text, e->args);
     }
@@ -265,47 +219,119 @@ static struct jinja_value call_expr(struct jinja_run *r, struct scope *s,
 
 /* ---- operators ------------------------------------------------------------------------------------------------------ */
 
+static struct jinja_value join_lists(struct jinja_run *r, struct jinja_value a,
+                                     struct jinja_value b)
+{
+    struct jinja_value made = jinja_list_new(r->arena);
+    made.list->shape = a.list->shape;
+    for (size_t i = 0; i < a.list->count; i++)
+        jinja_list_add(&made, a.list->items[i], r->arena);
+    for (size_t i = 0; i < b.list->count; i++)
+        jinja_list_add(&made, b.list->items[i], r->arena);
+    return made;
+}
+
+/* As Python's markupsafe: what is added to a safe text and is not safe itself is escaped for HTML. */
+static void add_text(struct jinja_value v, bool escape, struct buf *out)
+{
+    for (size_t i = 0; i < v.text.len; i++) {
+        char c = v.text.ptr[i];
+        if (escape && !v.safe && c == '&')
+            buf_add_str(out, "&amp;");
+        else if (escape && !v.safe && (c == '<' || c == '>'))
+            buf_add_str(out, c == '<' ? "&lt;" : "&gt;");
+        else if (escape && !v.safe && (c == '"' || c == '\''))
+            buf_add_str(out, c == '"' ? "&#34;" : "&#39;");
+        else
+            buf_add_char(out, c);
+    }
+}
+
+static struct jinja_value add_texts(struct jinja_run *r, struct jinja_value a, struct jinja_value b)
+{
+    struct buf made = {0};
+    bool safe = a.safe || b.safe;
+    buf_reserve(&made, a.text.len + b.text.len + 1);
+    add_text(a, safe, &made);
+    add_text(b, safe, &made);
+    struct jinja_value v = jinja_string(arena_copy(r->arena, buf_sv(&made)));
+    v.safe = safe;
+    buf_done(&made);
+    return v;
+}
+
+static struct jinja_value repeat_text(struct jinja_run *r, struct sv text, int64_t times)
+{
+    enum { LONGEST = 1 << 20 };
+    struct buf made = {0};
+    if (times > 0 && text.len > 0 && (uint64_t)times > LONGEST / text.len)
+        return jinja_fail(r, "the text is too long", SV_LIT("*"));
+    for (int64_t i = 0; i < times; i++)
+        buf_add(&made, text);
+    struct jinja_value v = jinja_string(arena_copy(r->arena, buf_sv(&made)));
+    buf_done(&made);
+    return v;
+}
+
+/* Python rounds down, and the rest has the sign of the divisor. */
+static struct jinja_value real_arithmetic(struct jinja_run *r, enum jinja_op op, double a, double b)
+{
+    struct jinja_value made = {.kind = JINJA_FLOAT};
+    if ((op == OP_DIVIDE || op == OP_FLOOR || op == OP_MODULO) && b == 0)
+        return jinja_fail(r, "division by zero", SV_LIT("/"));
+    if (op == OP_ADD)
+        made.real = a + b;
+    else if (op == OP_SUBTRACT)
+        made.real = a - b;
+    else if (op == OP_MULTIPLY)
+        made.real = a * b;
+    else if (op == OP_DIVIDE)
+        made.real = a / b;
+    else if (op == OP_FLOOR)
+        made.real = floor(a / b);
+    else
+        made.real = fmod(a, b) + (fmod(a, b) != 0 && (a < 0) != (b < 0) ? b : 0);
+    return made;
+}
+
+static struct jinja_value whole_arithmetic(struct jinja_run *r, enum jinja_op op, int64_t a,
+                                           int64_t b)
+{
+    struct jinja_value made = {.kind = JINJA_INT};
+    bool over = false;
+    if ((op == OP_FLOOR || op == OP_MODULO) && b == 0)
+        return jinja_fail(r, "division by zero", SV_LIT("// %"));
+    if (op == OP_ADD) {
+        over = __builtin_add_overflow(a, b, &made.number);
+    } else if (op == OP_SUBTRACT) {
+        over = __builtin_sub_overflow(a, b, &made.number);
+    } else if (op == OP_MULTIPLY) {
+        over = __builtin_mul_overflow(a, b, &made.number);
+    } else if (b == -1) {
+        over = op == OP_FLOOR && __builtin_sub_overflow(0, a, &made.number);
+    } else {
+        int64_t rest = a % b;
+        bool down = rest != 0 && (rest < 0) != (b < 0); /* Python rounds down */
+        made.number = op == OP_FLOOR ? a / b - down : rest + (down ? b : 0);
+    }
+    return over ? jinja_fail(r, "a number is too large", SV_LIT("+ - * //")) : made;
+}
+
 static struct jinja_value arithmetic(struct jinja_run *r, enum jinja_op op, struct jinja_value a,
                                      struct jinja_value b)
 {
-    struct jinja_value made = {.kind = JINJA_INT};
-    bool numbers = (a.kind == JINJA_INT || a.kind == JINJA_BOOL) &&
-                   (b.kind == JINJA_INT || b.kind == JINJA_BOOL);
-    if (op == OP_ADD && a.kind == JINJA_STRING && b.kind == JINJA_STRING) {
-        char *text = arena_alloc(r->arena, a.text.len + b.text.len + 1);
-        memcpy(text, a.text.ptr, a.text.len);
-        memcpy(text + a.text.len, b.text.ptr, b.text.len);
-        return jinja_string(sv_make(text, a.text.len + b.text.len));
-    }
-    if (op == OP_ADD && a.kind == JINJA_LIST && b.kind == JINJA_LIST) {
-        made = jinja_list_new(r->arena);
-        for (size_t i = 0; i < a.list->count; i++)
-            jinja_list_add(&made, a.list->items[i], r->arena);
-        for (size_t i = 0; i < b.list->count; i++)
-            jinja_list_add(&made, b.list->items[i], r->arena);
-        return made;
-    }
-    if (!numbers || ((op == OP_DIVIDE || op == OP_MODULO) && b.number == 0))
-        return jinja_fail(r, "these values do not go together", SV_LIT("+ - * // %"));
-    int64_t n = 0;
-    bool over = false;
-    if (op == OP_ADD)
-        over = __builtin_add_overflow(a.number, b.number, &n);
-    else if (op == OP_SUBTRACT)
-        over = __builtin_sub_overflow(a.number, b.number, &n);
-    else if (op == OP_MULTIPLY)
-        over = __builtin_mul_overflow(a.number, b.number, &n);
-    else if (b.number == -1)
-        over = op == OP_DIVIDE && __builtin_sub_overflow(0, a.number, &n);
-    else {
-        int64_t rest = a.number % b.number;
-        bool down = rest != 0 && (rest < 0) != (b.number < 0); /* Python rounds down */
-        n = op == OP_DIVIDE ? a.number / b.number - down : rest + (down ? b.number : 0);
-    }
-    if (over)
-        return jinja_fail(r, "a number is too large", SV_LIT("+ - * //"));
-    made.number = n;
-    return made;
+    if (op == OP_ADD && a.kind == JINJA_STRING && b.kind == JINJA_STRING)
+        return add_texts(r, a, b);
+    if (op == OP_ADD && a.kind == JINJA_LIST && b.kind == JINJA_LIST &&
+        a.list->shape == b.list->shape && a.list->shape < JINJA_VIEW)
+        return join_lists(r, a, b);
+    if (op == OP_MULTIPLY && a.kind == JINJA_STRING && b.kind == JINJA_INT)
+        return repeat_text(r, a.text, b.number);
+    if (!jinja_is_number(a) || !jinja_is_number(b))
+        return jinja_fail(r, "these values do not go together", SV_LIT("+ - * / // %"));
+    if (a.kind == JINJA_FLOAT || b.kind == JINJA_FLOAT || op == OP_DIVIDE)
+        return real_arithmetic(r, op, jinja_real(a), jinja_real(b));
+    return whole_arithmetic(r, op, a.number, b.number);
 }
 
 static struct jinja_value concat(struct jinja_run *r, struct jinja_value a, struct jinja_value b)
@@ -325,23 +351,16 @@ static struct jinja_value compare(struct jinja_run *r, enum jinja_op op, struct 
         return jinja_bool(jinja_equal(a, b));
     if (op == OP_IN)
         return jinja_bool(jinja_contains(r, b, a));
-    int order;
-    if (a.kind == JINJA_STRING && b.kind == JINJA_STRING) {
-        size_t n = a.text.len < b.text.len ? a.text.len : b.text.len;
-        order = memcmp(a.text.ptr, b.text.ptr, n);
-        order = order != 0 ? order : (a.text.len > b.text.len) - (a.text.len < b.text.len);
-    } else if (a.kind == JINJA_INT && b.kind == JINJA_INT) {
-        order = (a.number > b.number) - (a.number < b.number);
-    } else {
-        return jinja_fail(r, "these values cannot be compared", SV_LIT("< >"));
-    }
+    int order = jinja_order(r, a, b);
     return jinja_bool(op == OP_LESS ? order < 0 : order <= 0);
 }
 
 static struct jinja_value collect(struct jinja_run *r, struct scope *s, const struct jinja_expr *e)
 {
-    bool list = e->op == OP_LIST;
+    bool list = e->op != OP_DICT;
     struct jinja_value made = list ? jinja_list_new(r->arena) : jinja_dict_new(r->arena);
+    if (e->op == OP_TUPLE)
+        made.list->shape = JINJA_TUPLE;
     for (const struct jinja_arg *arg = e->args; arg != NULL && !r->failed; arg = arg->next) {
         struct jinja_value first = eval(r, s, arg->value);
         if (list) {
@@ -349,9 +368,9 @@ static struct jinja_value collect(struct jinja_run *r, struct scope *s, const st
             continue;
         }
         arg = arg->next;
-        if (arg == NULL || first.kind != JINJA_STRING)
-            return jinja_fail(r, "keys must be strings", SV_LIT("{}"));
-        jinja_dict_set(&made, first.text, eval(r, s, arg->value), r->arena);
+        if (arg == NULL || first.kind == JINJA_LIST || first.kind == JINJA_DICT)
+            return jinja_fail(r, "this cannot be a key", SV_LIT("{}"));
+        jinja_dict_put(&made, first, eval(r, s, arg->value), r->arena);
     }
     return made;
 }
@@ -373,13 +392,33 @@ static struct jinja_value test_or_filter(struct jinja_run *r, struct scope *s,
     return jinja_bool(jinja_test(r, of, &call));
 }
 
+static bool within_limits(struct jinja_run *r, const struct buf *out)
+{
+    if (++r->steps > MAX_STEPS)
+        jinja_fail(r, "the template takes too many steps", SV_LIT(""));
+    else if (r->depth > MAX_DEPTH)
+        jinja_fail(r, "the template is nested too deeply", SV_LIT(""));
+    else if (r->arena->total_bytes > MAX_BYTES || (out != NULL && out->len > MAX_BYTES))
+        jinja_fail(r, "the template makes too much text", SV_LIT(""));
+    return !r->failed;
+}
+
+static struct jinja_value eval_op(struct jinja_run *r, struct scope *s, const struct jinja_expr *e);
+
 static struct jinja_value eval(struct jinja_run *r, struct scope *s, const struct jinja_expr *e)
 {
+    struct jinja_value v = {0};
+    if (r->failed || e == NULL || !within_limits(r, NULL))
+        return v;
+    r->depth++;
+    v = eval_op(r, s, e);
+    r->depth--;
+    return v;
+}
+
+static struct jinja_value eval_op(struct jinja_run *r, struct scope *s, const struct jinja_expr *e)
+{
     struct jinja_value a;
-    if (r->failed || e == NULL)
-        return (struct jinja_value){0};
-    if (++r->steps > MAX_STEPS)
-        return jinja_fail(r, "the template takes too many steps", SV_LIT(""));
     switch (e->op) {
     case OP_CONST:
         return e->value;
@@ -398,22 +437,23 @@ static struct jinja_value eval(struct jinja_run *r, struct scope *s, const struc
     case OP_TEST:
         return test_or_filter(r, s, e);
     case OP_NOT:
-        return jinja_bool(!jinja_true(eval(r, s, e->a)));
+        return jinja_bool(!jinja_is_true(eval(r, s, e->a)));
     case OP_NEGATE:
         return arithmetic(r, OP_SUBTRACT, (struct jinja_value){.kind = JINJA_INT},
                           eval(r, s, e->a));
     case OP_AND:
         a = eval(r, s, e->a);
-        return jinja_true(a) ? eval(r, s, e->b) : a;
+        return jinja_is_true(a) ? eval(r, s, e->b) : a;
     case OP_OR:
         a = eval(r, s, e->a);
-        return jinja_true(a) ? a : eval(r, s, e->b);
+        return jinja_is_true(a) ? a : eval(r, s, e->b);
     case OP_IF:
-        return eval(r, s, jinja_true(eval(r, s, e->a)) ? e->b : e->c);
+        return eval(r, s, jinja_is_true(eval(r, s, e->a)) ? e->b : e->c);
     case OP_ADD:
     case OP_SUBTRACT:
     case OP_MULTIPLY:
     case OP_DIVIDE:
+    case OP_FLOOR:
     case OP_MODULO:
         a = eval(r, s, e->a);
         return r->failed ? a : arithmetic(r, e->op, a, eval(r, s, e->b));
@@ -427,6 +467,7 @@ static struct jinja_value eval(struct jinja_run *r, struct scope *s, const struc
         a = eval(r, s, e->a);
         return r->failed ? a : compare(r, e->op, a, eval(r, s, e->b));
     case OP_LIST:
+    case OP_TUPLE:
     case OP_DICT:
         return collect(r, s, e);
     default:
@@ -489,7 +530,7 @@ static enum flow run_for(struct jinja_run *r, struct scope *s, const struct jinj
         for (size_t i = 0; i < all.list->count && !r->failed; i++) {
             struct scope inner = {.names = jinja_dict_new(r->arena), .outer = s};
             assign(r, &inner, n, all.list->items[i]);
-            if (jinja_true(eval(r, &inner, n->filter)))
+            if (jinja_is_true(eval(r, &inner, n->filter)))
                 jinja_list_add(&chosen, all.list->items[i], r->arena);
         }
     }
@@ -505,14 +546,26 @@ static enum flow run_for(struct jinja_run *r, struct scope *s, const struct jinj
     return r->failed ? FLOW_FAILED : FLOW_ON;
 }
 
+/* What the body renders, behind the filters of {% filter %} and {% set x | filter %}. */
+static struct jinja_value body_text(struct jinja_run *r, struct scope *s,
+                                    const struct jinja_node *n)
+{
+    struct scope inner = {.names = jinja_dict_new(r->arena), .outer = s};
+    struct buf made = {0};
+    run_nodes(r, &inner, n->body, &made);
+    struct jinja_value text = jinja_string(arena_copy(r->arena, buf_sv(&made)));
+    buf_done(&made);
+    if (r->failed || n->filter == NULL)
+        return text;
+    jinja_dict_set(&inner.names, SV_LIT(JINJA_BODY), text, r->arena);
+    return eval(r, &inner, n->filter);
+}
+
 static void run_set(struct jinja_run *r, struct scope *s, const struct jinja_node *n)
 {
     struct jinja_value value;
     if (n->kind == NODE_SET_BLOCK) {
-        struct buf made = {0};
-        run_nodes(r, s, n->body, &made);
-        value = jinja_string(arena_copy(r->arena, buf_sv(&made)));
-        buf_done(&made);
+        value = body_text(r, s, n);
     } else {
         value = eval(r, s, n->expr);
     }
@@ -523,7 +576,7 @@ static void run_set(struct jinja_run *r, struct scope *s, const struct jinja_nod
         return;
     }
     struct jinja_value of = look_up(s, n->names[0]);
-    if (of.kind == JINJA_DICT)
+    if (of.kind == JINJA_DICT && of.dict->is_namespace)
         jinja_dict_set(&of, n->attr, value, r->arena);
     else
         jinja_fail(r, "only a namespace has attributes to set", n->names[0]);
@@ -540,7 +593,7 @@ static enum flow run_node(struct jinja_run *r, struct scope *s, const struct jin
         jinja_print(r, eval(r, s, n->expr), out);
         return FLOW_ON;
     case NODE_IF:
-        return run_nodes(r, s, jinja_true(eval(r, s, n->expr)) ? n->body : n->other, out);
+        return run_nodes(r, s, jinja_is_true(eval(r, s, n->expr)) ? n->body : n->other, out);
     case NODE_FOR:
         return run_for(r, s, n, out);
     case NODE_SET:
@@ -550,6 +603,9 @@ static enum flow run_node(struct jinja_run *r, struct scope *s, const struct jin
     case NODE_MACRO:
         jinja_dict_set(&s->names, n->text, (struct jinja_value){.kind = JINJA_MACRO, .macro = n},
                        r->arena);
+        return FLOW_ON;
+    case NODE_FILTER:
+        jinja_print(r, body_text(r, s, n), out);
         return FLOW_ON;
     case NODE_BREAK:
         return FLOW_BREAK;
@@ -562,12 +618,12 @@ static enum flow run_node(struct jinja_run *r, struct scope *s, const struct jin
 static enum flow run_nodes(struct jinja_run *r, struct scope *s, const struct jinja_node *n,
                            struct buf *out)
 {
-    for (; n != NULL && !r->failed; n = n->next) {
-        enum flow flow = run_node(r, s, n, out);
-        if (flow != FLOW_ON)
-            return flow;
-    }
-    return r->failed ? FLOW_FAILED : FLOW_ON;
+    enum flow flow = FLOW_ON;
+    r->depth++;
+    for (; n != NULL && flow == FLOW_ON && within_limits(r, out); n = n->next)
+        flow = run_node(r, s, n, out);
+    r->depth--;
+    return r->failed ? FLOW_FAILED : flow;
 }
 
 bool jinja_render(const struct jinja *j, const struct jinja_value *variables, struct arena *arena,
@@ -578,7 +634,7 @@ bool jinja_render(const struct jinja *j, const struct jinja_value *variables, st
     struct scope root = {.names = jinja_dict_new(arena), .outer = NULL};
     size_t start = out->len;
     for (size_t i = 0; i < given.names.dict->count; i++)
-        jinja_dict_set(&root.names, given.names.dict->keys[i], given.names.dict->values[i], arena);
+        jinja_dict_put(&root.names, given.names.dict->keys[i], given.names.dict->values[i], arena);
     run_nodes(&r, &root, j->nodes, out);
     if (r.failed)
         out->len = start;

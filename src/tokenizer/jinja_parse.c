@@ -108,7 +108,6 @@ static struct jinja_expr *constant(struct parser *p, struct jinja_value value)
 /* ---- expressions ---------------------------------------------------------------------------------------------------- */
 
 static struct jinja_expr *parse_expr(struct parser *p);
-static struct jinja_expr *parse_unary(struct parser *p);
 
 static int hex(char c)
 {
@@ -219,17 +218,40 @@ static struct jinja_expr *parse_dict(struct parser *p)
     return e;
 }
 
+/* Digits with '_' between them, a fraction, an exponent. */
 static struct jinja_expr *parse_number(struct parser *p)
 {
+    struct buf digits = {0};
+    struct jinja_value v = {.kind = JINJA_INT};
     size_t n = 0;
-    int64_t number;
-    while (n < p->rest.len && p->rest.ptr[n] >= '0' && p->rest.ptr[n] <= '9')
-        n++;
-    if ((n < p->rest.len && p->rest.ptr[n] == '.') ||
-        !num_parse_i64(sv_make(p->rest.ptr, n), &number))
+    bool real = false;
+    for (; n < p->rest.len; n++) {
+        char c = p->rest.ptr[n];
+        char next = n + 1 < p->rest.len ? p->rest.ptr[n + 1] : '\0';
+        bool digit = c >= '0' && c <= '9';
+        bool point = c == '.' && next >= '0' && next <= '9' && !real;
+        bool power =
+            (c == 'e' || c == 'E') && n > 0 && next != '\0' && strchr("0123456789+-", next) != NULL;
+        bool sign = (c == '+' || c == '-') && n > 0 &&
+                    (p->rest.ptr[n - 1] == 'e' || p->rest.ptr[n - 1] == 'E');
+        if (!digit && !point && !power && !sign && c != '_')
+            break;
+        real = real || point || power;
+        if (c != '_')
+            buf_add_char(&digits, c);
+    }
+    bool ok;
+    if (real) {
+        v.kind = JINJA_FLOAT;
+        ok = num_parse_double(buf_sv(&digits), &v.real);
+    } else {
+        ok = num_parse_i64(buf_sv(&digits), &v.number);
+    }
+    buf_done(&digits);
+    if (!ok)
         return fail(p, "this kind of number is not supported", p->rest);
     p->rest = sv_skip(p->rest, n);
-    return constant(p, (struct jinja_value){.kind = JINJA_INT, .number = number});
+    return constant(p, v);
 }
 
 static struct jinja_expr *parse_name(struct parser *p)
@@ -270,9 +292,11 @@ static struct jinja_expr *parse_primary(struct parser *p)
     if (symbol(p, "{"))
         return parse_dict(p);
     if (symbol(p, "(")) {
+        if (symbol(p, ")"))
+            return expr_new(p, OP_TUPLE, NULL, NULL);
         struct jinja_expr *e = parse_expr(p);
         if (symbol(p, ",")) {
-            struct jinja_expr *list = expr_new(p, OP_LIST, NULL, NULL);
+            struct jinja_expr *list = expr_new(p, OP_TUPLE, NULL, NULL);
             struct jinja_arg *first = arena_array(&p->made->arena, 1, sizeof(*first));
             first->value = e;
             first->next = parse_args(p, ")");
@@ -369,7 +393,8 @@ static struct jinja_expr *parse_filters(struct parser *p, struct jinja_expr *e)
     return e;
 }
 
-static struct jinja_expr *parse_unary(struct parser *p)
+/* A sign binds tighter than filters: -3 | abs is 3. */
+static struct jinja_expr *parse_signed(struct parser *p)
 {
     struct jinja_expr *e;
     if (++p->depth > MAX_DEPTH)
@@ -378,13 +403,17 @@ static struct jinja_expr *parse_unary(struct parser *p)
     if (p->rest.len > 1 && p->rest.ptr[0] == '-' && p->rest.ptr[1] != '%' &&
         p->rest.ptr[1] != '}') {
         symbol(p, "-");
-        e = expr_new(p, OP_NEGATE, parse_unary(p), NULL);
+        e = expr_new(p, OP_NEGATE, parse_signed(p), NULL);
     } else {
         e = parse_postfix(p, parse_primary(p));
     }
-    e = parse_filters(p, e);
     p->depth--;
     return e;
+}
+
+static struct jinja_expr *parse_unary(struct parser *p)
+{
+    return parse_filters(p, parse_signed(p));
 }
 
 static struct jinja_expr *parse_product(struct parser *p)
@@ -395,6 +424,8 @@ static struct jinja_expr *parse_product(struct parser *p)
         if (symbol(p, "*"))
             e = expr_new(p, OP_MULTIPLY, e, parse_unary(p));
         else if (symbol(p, "//"))
+            e = expr_new(p, OP_FLOOR, e, parse_unary(p));
+        else if (symbol(p, "/"))
             e = expr_new(p, OP_DIVIDE, e, parse_unary(p));
         else if (!sv_starts(p->rest, SV_LIT("%}")) && symbol(p, "%"))
             e = expr_new(p, OP_MODULO, e, parse_unary(p));
@@ -507,6 +538,24 @@ static struct jinja_expr *parse_expr(struct parser *p)
     return e;
 }
 
+/* "a, b" without brackets. */
+static struct jinja_expr *parse_tuple(struct parser *p)
+{
+    struct jinja_expr *first = parse_expr(p);
+    if (p->failed || !symbol(p, ","))
+        return first;
+    struct jinja_expr *tuple = expr_new(p, OP_TUPLE, NULL, NULL);
+    tuple->args = arena_array(&p->made->arena, 1, sizeof(*tuple->args));
+    tuple->args->value = first;
+    struct jinja_arg *last = tuple->args;
+    do {
+        last->next = arena_array(&p->made->arena, 1, sizeof(*last));
+        last = last->next;
+        last->value = parse_expr(p);
+    } while (!p->failed && symbol(p, ","));
+    return tuple;
+}
+
 /* ---- statements ------------------------------------------------------------------------------------------------------ */
 
 static struct jinja_node *parse_nodes(struct parser *p, const char *const *ends, struct sv *ended);
@@ -598,6 +647,32 @@ static struct jinja_node *parse_for(struct parser *p)
     return n;
 }
 
+/* "trim | upper" of {% filter trim | upper %}, around the body; NULL when there are none. */
+static struct jinja_expr *body_filters(struct parser *p, bool any)
+{
+    struct jinja_expr *e = expr_new(p, OP_NAME, NULL, NULL);
+    e->text = SV_LIT(JINJA_BODY);
+    if (!any)
+        return NULL;
+    e = expr_new(p, OP_FILTER, e, NULL);
+    e->text = arena_copy(&p->made->arena, take_name(p));
+    if (symbol(p, "("))
+        e->args = parse_args(p, ")");
+    return parse_filters(p, e);
+}
+
+static struct jinja_node *parse_filter(struct parser *p)
+{
+    static const char *const ends[] = {"endfilter", NULL};
+    struct sv ended;
+    struct jinja_node *n = node_new(p, NODE_FILTER);
+    n->filter = body_filters(p, true);
+    close_tag(p, "%}");
+    n->body = parse_nodes(p, ends, &ended);
+    close_tag(p, "%}");
+    return n;
+}
+
 static struct jinja_node *parse_set(struct parser *p)
 {
     static const char *const ends[] = {"endset", NULL};
@@ -607,11 +682,12 @@ static struct jinja_node *parse_set(struct parser *p)
     if (symbol(p, "."))
         n->attr = arena_copy(&p->made->arena, take_name(p));
     if (symbol(p, "=")) {
-        n->expr = parse_expr(p);
+        n->expr = parse_tuple(p);
         close_tag(p, "%}");
         return n;
     }
     n->kind = NODE_SET_BLOCK;
+    n->filter = body_filters(p, symbol(p, "|"));
     close_tag(p, "%}");
     n->body = parse_nodes(p, ends, &ended);
     close_tag(p, "%}");
@@ -654,6 +730,8 @@ static struct jinja_node *parse_statement(struct parser *p)
         return parse_set(p);
     if (word(p, "macro"))
         return parse_macro(p);
+    if (word(p, "filter"))
+        return parse_filter(p);
     if (word(p, "break"))
         n = node_new(p, NODE_BREAK);
     else if (word(p, "continue"))

@@ -22,7 +22,8 @@ enum jinja_op {
     OP_ADD,
     OP_SUBTRACT,
     OP_MULTIPLY,
-    OP_DIVIDE, /* // */
+    OP_DIVIDE,
+    OP_FLOOR, /* // */
     OP_MODULO,
     OP_CONCAT,
     OP_EQUAL,
@@ -30,6 +31,7 @@ enum jinja_op {
     OP_LESS_EQUAL,
     OP_IN,
     OP_LIST,
+    OP_TUPLE,
     OP_DICT /* args: key, value, key, value */
 };
 
@@ -58,11 +60,14 @@ enum jinja_statement {
     NODE_SET,       /* names[0] = expr; with attr: names[0].attr = expr */
     NODE_SET_BLOCK, /* names[0] = what the body renders */
     NODE_MACRO,
+    NODE_FILTER, /* what the body renders, filtered */
     NODE_BREAK,
     NODE_CONTINUE
 };
 
 enum { JINJA_MAX_TARGETS = 4 };
+
+#define JINJA_BODY "(body)" /* no name that a template could write */
 
 struct jinja_node {
     enum jinja_statement kind;
@@ -71,8 +76,9 @@ struct jinja_node {
     size_t name_count;
     struct sv attr;
     struct jinja_expr *expr;
-    struct jinja_expr *filter; /* for ... if */
-    struct jinja_arg *params;  /* macro: names and defaults */
+    struct jinja_expr
+        *filter;              /* for ... if; filters around a body, which has the name JINJA_BODY */
+    struct jinja_arg *params; /* macro: names and defaults */
     struct jinja_node *body;
     struct jinja_node *other; /* else */
     struct jinja_node *next;

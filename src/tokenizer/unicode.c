@@ -77,6 +77,35 @@ void unicode_lower(uint32_t cp, struct buf *out)
     utf8_add(out, cp);
 }
 
+/* Ranges of characters whose upper-case or title-case form has several characters; a few others lie between them. */
+static const uint32_t unicode_several[][2] = {
+    {0x149, 0x149},   {0x1F0, 0x1F0},   {0x390, 0x390},   {0x3B0, 0x3B0},   {0x587, 0x587},
+    {0x1E96, 0x1E9A}, {0x1F50, 0x1F50}, {0x1F52, 0x1F52}, {0x1F54, 0x1F54}, {0x1F56, 0x1F56},
+    {0x1F80, 0x1FAF}, {0x1FB2, 0x1FB4}, {0x1FB6, 0x1FB7}, {0x1FBC, 0x1FBC}, {0x1FC2, 0x1FC4},
+    {0x1FC6, 0x1FC7}, {0x1FCC, 0x1FCC}, {0x1FD2, 0x1FD3}, {0x1FD6, 0x1FD7}, {0x1FE2, 0x1FE4},
+    {0x1FE6, 0x1FE7}, {0x1FF2, 0x1FF4}, {0x1FF6, 0x1FF7}, {0x1FFC, 0x1FFC}, {0xFB00, 0xFB06},
+    {0xFB13, 0xFB17},
+};
+
+bool unicode_upper(uint32_t cp, bool title, struct buf *out)
+{
+    if (cp < 128) {
+        buf_add_char(out, (char)(cp >= 'a' && cp <= 'z' ? cp - 32 : cp));
+        return true;
+    }
+    if (cp == 0xDF) {
+        buf_add_str(out, title ? "Ss" : "SS");
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(unicode_several) / sizeof(unicode_several[0]); i++)
+        if (cp >= unicode_several[i][0] && cp <= unicode_several[i][1])
+            return false;
+    utf8proc_int32_t made =
+        title ? utf8proc_totitle((utf8proc_int32_t)cp) : utf8proc_toupper((utf8proc_int32_t)cp);
+    utf8_add(out, (uint32_t)made);
+    return true;
+}
+
 static const utf8proc_option_t form_options[] = {
     [UNICODE_NFC] = UTF8PROC_STABLE | UTF8PROC_COMPOSE,
     [UNICODE_NFD] = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE,

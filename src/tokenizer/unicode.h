@@ -53,6 +53,9 @@ bool unicode_is_numeric(uint32_t cp);
 
 /* Appends the lower-case form: per character, no rule for a final sigma. */
 void unicode_lower(uint32_t cp, struct buf *out);
+/* Appends the upper-case or title-case form; false (and nothing appended) for the about 100 characters but ß whose form has
+ * several characters (Unicode's SpecialCasing.txt). */
+bool unicode_upper(uint32_t cp, bool title, struct buf *out);
 
 enum unicode_form { UNICODE_NFC, UNICODE_NFD, UNICODE_NFKC, UNICODE_NFKD };
 

@@ -43,7 +43,7 @@ static void test_renders_as_jinja(void **state)
     for (size_t i = 0; i < COUNT(rendered); i++) {
         struct error err = {0};
         struct chat_template *c =
-            chat_template_compile(sv_from(rendered[i].source), names, COUNT(names), &err);
+            chat_template_compile(sv_from(rendered[i].source), names, COUNT(names), NULL, &err);
         if (c == NULL)
             fail_msg("row %zu: %s", i, err.message);
         for (int generation = 0; generation < 2; generation++) {
@@ -63,13 +63,10 @@ static void test_other_constructs_are_refused(void **state)
         "{{ messages[0].a.b }}",
         "{% for m in messages %}{{ m['content'] | wordwrap }}{% endfor %}",
         "{{ messages[0].content.zfill(3) }}",
-        "{{ messages }}",
         "{% for m in messages %}",
         "{% endif %}",
         "{% if add_generation_prompt %}{% endfor %}",
         "{{ 'open }}",
-        "{{ 1.5 }}",
-        "{{ 1 / 2 }}",
         "{{ 1 + 'a' }}",
         "{{ 'a' < 1 }}",
         "{{ x is oddish }}",
@@ -87,9 +84,10 @@ static void test_other_constructs_are_refused(void **state)
     for (size_t i = 0; i < COUNT(sources); i++) {
         struct error err = {0};
         struct chat_template *c =
-            chat_template_compile(sv_from(sources[i]), names, COUNT(names), &err);
-        if (c != NULL)
+            chat_template_compile(sv_from(sources[i]), names, COUNT(names), NULL, &err);
+        if (c != NULL && chat_template_try(c, &err))
             fail_msg("'%s' was accepted", sources[i]);
+        chat_template_free(c);
         assert_int_equal(err.code, E_UNSUPPORTED);
     }
 }
@@ -159,7 +157,7 @@ static void test_language(void **state)
         struct error err = {0};
         struct buf out = {0};
         struct chat_template *c =
-            chat_template_compile(sv_from(rows[i][0]), names, COUNT(names), &err);
+            chat_template_compile(sv_from(rows[i][0]), names, COUNT(names), NULL, &err);
         if (c == NULL)
             fail_msg("'%s': %s", rows[i][0], err.message);
         chat_template_render(c, SV_LIT("user"), SV_LIT("Hi"), true, &out);
