@@ -126,13 +126,16 @@ static void fit(struct id_list *ids, size_t want)
         id_push(ids, ids->items[i % own]);
 }
 
-/* True when the server counts the prompt as `target`; *prompt then holds its text. */
+/* True when the server counts the prompt as `target`.  *prompt becomes that text or, where there is none, of the texts that
+ * were tried the one whose count is nearest: a token that is not one again when it is read keeps some from getting there. */
 static bool repair(const struct aligner *a, size_t target, struct buf *prompt)
 {
     struct id_list ids = {0};
+    struct buf nearest = {0};
     struct error err;
     size_t want = target;
     int64_t last_surplus = 0;
+    int64_t least = INT64_MAX;
     bool right = false;
     for (int round = 0; round < ROUNDS; round++) {
         if (!tokenize(a, buf_sv(prompt), &ids, &err))
@@ -141,6 +144,11 @@ static bool repair(const struct aligner *a, size_t target, struct buf *prompt)
         if (right || ids.count == 0)
             break;
         int64_t surplus = (int64_t)ids.count - (int64_t)target;
+        if (llabs(surplus) < least) {
+            least = llabs(surplus);
+            buf_reset(&nearest);
+            buf_add(&nearest, buf_sv(prompt));
+        }
         if (round > 0 && surplus == last_surplus && surplus > 0 && (size_t)surplus < want)
             want -= (size_t)surplus;
         last_surplus = surplus;
@@ -148,7 +156,12 @@ static bool repair(const struct aligner *a, size_t target, struct buf *prompt)
         if (!detokenize(a, &ids, prompt, &err))
             break;
     }
+    if (!right && least < INT64_MAX) {
+        buf_reset(prompt);
+        buf_add(prompt, buf_sv(&nearest));
+    }
     free(ids.items);
+    buf_done(&nearest);
     return right;
 }
 
@@ -165,7 +178,7 @@ static void *repair_some(void *arg)
         buf_add(&prompt, r->prompt.json);
         if (!repair(a, r->prompt_len, &prompt))
             atomic_fetch_add(&a->left_over, 1);
-        else if (!sv_eq(buf_sv(&prompt), r->prompt.json))
+        if (!sv_eq(buf_sv(&prompt), r->prompt.json))
             a->repaired[i] = mem_strndup(prompt.ptr, prompt.len);
     }
     buf_done(&prompt);

@@ -167,6 +167,31 @@ def test_answers_are_counted_side_by_side():
     same(script.most, 8, "questions at a time")
 
 
+def test_a_prompt_that_cannot_be_right_is_as_near_as_it_gets():
+    """A token a letter, but a text of an odd number of tokens comes back with one letter more: 23 is never met, 24 is."""
+    with RawServer(None) as server:
+        def script(index):
+            _, head, body = server.requests[index]
+            line = head.split(b"\r\n")[0]
+            if b"/detokenize" in line:
+                ids = json.loads(body)["tokens"]
+                text = "".join(map(chr, ids)) + "!" * (len(ids) % 2)
+                return [answer(b"200 OK", json.dumps({"prompt": text}).encode())]
+            if b"/tokenize" in line:
+                text = json.loads(body)["prompt"]
+                return [answer(b"200 OK", json.dumps({"tokens": [ord(c) for c in text]}).encode())]
+            return [stream()]
+
+        server.script = script
+        result = run("serve", "--model", "m", "--host", "127.0.0.1", "--port", str(server.port), "--tokenizer", MINI,
+                     "--num-prompts", "3", "--random-input-len", "23", "--disable-tqdm")
+        same(result.status, 0, "exit status", result)
+        sent = [json.loads(body)["prompt"] for _, head, body in server.requests
+                if b"/completions" in head.split(b"\r\n")[0]]
+        same([len(prompt) for prompt in sent], [24] * 3, "letters", result)
+        holds("3 prompts were repaired, 3 still differ" in result.err, "it is said", result)
+
+
 # ---- which tokenizer is taken --------------------------------------------------------------------------------------
 
 MINI = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "tok-mini")
