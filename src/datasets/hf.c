@@ -112,6 +112,18 @@ static bool fetch_file(void *user, size_t index, struct buf *path, struct error 
     return hf_source_fetch(f->source, f->files->names[index], path, err);
 }
 
+/* Of a data set that is not known by name the user should see what is read. */
+static void notice_choice(const struct hf_build *b, const struct hf_files *files)
+{
+    const struct config *config = b->context->config;
+    bool chosen = (config->hf_subset != NULL || files->config.len == 0) && config->hf_split != NULL;
+    if (b->kind != &hf_generic || chosen || files->split.len == 0)
+        return;
+    dataset_notice(b->context, "'%s': %s" SV_FMT "%ssplit '" SV_FMT "'", b->id,
+                   files->config.len > 0 ? "configuration '" : "", SV_ARG(files->config),
+                   files->config.len > 0 ? "', " : "", SV_ARG(files->split));
+}
+
 typedef bool hf_use_fn(struct hf_build *b, struct hf_rows *rows, void *user, struct error *err);
 
 /* Finds the files, opens them and gives the rows to `use`. */
@@ -122,12 +134,14 @@ static bool with_rows(struct hf_build *b, hf_use_fn *use, void *user, struct err
     bool subset = config->hf_subset != NULL && (kind->traits & HF_NO_SUBSET) == 0;
     struct hf_wanted wanted = {.config = subset ? config->hf_subset : kind->subset,
                                .config_given = subset,
+                               .first_config = kind == &hf_generic,
                                .split = config->hf_split != NULL ? config->hf_split : kind->split,
                                .split_needed = (kind->traits & HF_SPLIT_NEEDED) != 0};
     struct hf_files files = {0};
     struct fetcher fetcher = {b->source, &files};
     if (!hf_source_find(b->source, &wanted, &files, err))
         return false;
+    notice_choice(b, &files);
     bool whole = config->no_stream || (kind->traits & HF_WHOLE) != 0;
     struct hf_rows_spec spec = {.names = files.names,
                                 .count = files.count,

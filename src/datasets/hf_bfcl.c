@@ -38,6 +38,8 @@ struct bfcl {
     struct buf text;
     struct buf rendered;
     struct token_ids ids;
+    size_t unrendered; /* rows that the chat template refused */
+    struct error reason;
 };
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */
@@ -189,10 +191,31 @@ static void write_tools(struct buf *out, const struct js_value *functions)
     js_end_array(&w);
 }
 
-/* What the server will see, as nearly as can be told here: the contents, one a line, with the template around them where
- * there is one. */
-static bool count_prompt(struct bfcl *f, const struct js_value *messages, uint32_t *count,
-                         struct error *err)
+/* The messages as the model will see them, with the tools; false: without a template, or it takes them not. */
+static bool render(struct bfcl *f, const struct js_value *messages, struct sv tools)
+{
+    struct buf kwargs = {0};
+    struct error reason = {0};
+    bool present = false;
+    buf_add_str(&kwargs, "{\"tools\":");
+    buf_add(&kwargs, tools);
+    buf_add_char(&kwargs, '}');
+    const struct js_value *tree = js_parse(&f->tree, buf_sv(&kwargs), "tools", &reason);
+    struct chat_template *c =
+        tree != NULL ? chat_template_with(f->b->context->tokenizer, tree, &present, &reason) : NULL;
+    buf_reset(&f->rendered);
+    bool ok = c != NULL && chat_template_render_json(c, messages, true, &f->rendered, &reason);
+    f->unrendered += present && !ok;
+    if (present && !ok && f->unrendered == 1)
+        f->reason = reason;
+    chat_template_free(c);
+    buf_done(&kwargs);
+    return ok;
+}
+
+/* Tokens of the rendered messages; without a template, of their contents, one a line. */
+static bool count_prompt(struct bfcl *f, const struct js_value *messages, struct sv tools,
+                         uint32_t *count, struct error *err)
 {
     struct sv content;
     buf_reset(&f->text);
@@ -202,8 +225,9 @@ static bool count_prompt(struct bfcl *f, const struct js_value *messages, uint32
         if (m->next != NULL)
             buf_add_char(&f->text, '\n');
     }
+    struct sv seen = render(f, messages, tools) ? buf_sv(&f->rendered) : buf_sv(&f->text);
     f->ids.count = 0;
-    if (!tokenizer_encode(f->b->context->tokenizer, buf_sv(&f->text), true, &f->ids, err))
+    if (!tokenizer_encode(f->b->context->tokenizer, seen, true, &f->ids, err))
         return false;
     *count = (uint32_t)f->ids.count;
     return true;
@@ -232,14 +256,17 @@ static bool add_row(struct bfcl *f, const struct js_value *row, struct error *er
     js_write_value(&w, messages);
     r->prompt = dataset_json_prompt(b->workload, buf_sv(&f->json));
     r->prompt.kind = PROMPT_MESSAGES;
+    static const struct sv name = {"\"tools\":", 8};
     buf_reset(&f->json);
-    buf_add_str(&f->json, "\"tools\":");
+    buf_add(&f->json, name);
     write_tools(&f->json, functions);
+    size_t end = f->json.len;
     buf_add_str(&f->json, ",\"tool_choice\":\"auto\"");
     r->extra = arena_copy(&b->workload->arena, buf_sv(&f->json));
     r->output_len = (uint32_t)b->output_len;
     b->workload->count++;
-    return count_prompt(f, messages, &r->prompt_len, err);
+    return count_prompt(f, messages, sv_make(r->extra.ptr + name.len, end - name.len),
+                        &r->prompt_len, err);
 }
 
 static bool add_rows(struct bfcl *f, struct error *err)
@@ -280,6 +307,11 @@ bool hf_bfcl_build(struct hf_build *b, struct error *err)
     if (ok && b->skipped > 0)
         dataset_notice(b->context, "%zu rows have no question or no function: left out",
                        b->skipped);
+    if (ok && f->unrendered > 0)
+        dataset_notice(b->context,
+                       "the chat template cannot be rendered for %zu rows, whose texts alone are "
+                       "counted: %s",
+                       f->unrendered, f->reason.message);
     for (size_t c = 0; c < MAX_CATEGORIES; c++) {
         buf_done(&f->categories[c].path);
         file_map_close(&f->categories[c].map);

@@ -21,6 +21,7 @@ struct layout {
     const struct sv *names;
     size_t count;
     struct sv folder; /* only names below it, which it is taken off; empty or ends with '/' */
+    struct sv config; /* empty: none */
     struct split_rule rules[MAX_SPLITS];
     size_t rule_count;
     struct arena arena;
@@ -335,6 +336,8 @@ static bool choose_config(struct layout *l, const struct hf_card *card,
     const struct hf_card_config *config = find_config(card, wanted->config);
     if (config == NULL && wanted->config != NULL && !wanted->config_given && card->count > 0)
         config = find_config(card, NULL);
+    if (config == NULL && wanted->config == NULL && wanted->first_config && card->count > 0)
+        config = &card->configs[0];
     if (config == NULL && card->count > 0)
         return no_config(l, card, wanted->config, err);
     if (config == NULL && wanted->config != NULL && !set_folder(l, sv_from(wanted->config)) &&
@@ -344,6 +347,7 @@ static bool choose_config(struct layout *l, const struct hf_card *card,
         return error_set(err, E_PARSE,
                          "'%s': its card names a folder '" SV_FMT "' that is not there", l->what,
                          SV_ARG(config->folder));
+    l->config = config != NULL ? config->name : l->config;
     for (size_t i = 0; config != NULL && i < config->count; i++)
         add_rule(l, config->splits[i].name, config->splits[i].patterns, config->splits[i].count);
     if (l->rule_count == 0)
@@ -432,13 +436,15 @@ bool hf_layout_find(const char *what, const struct sv *names, size_t count,
                     const struct hf_card *card, const struct hf_wanted *wanted,
                     struct hf_files *files, struct error *err)
 {
-    struct layout l = {.what = what, .names = names, .count = count, .folder = {"", 0}};
+    struct layout l = {
+        .what = what, .names = names, .count = count, .folder = {"", 0}, .config = {"", 0}};
     struct hf_files made = {0};
     const struct split_rule *rule =
         choose_config(&l, card, wanted, err) ? choose_split(&l, wanted, err) : NULL;
     bool ok = rule != NULL;
     if (ok) {
         made.split = arena_copy(&made.arena, rule->name);
+        made.config = arena_copy(&made.arena, l.config);
         collect(&l, rule, &made);
         ok = keep_one_kind(&l, &made, err);
     }

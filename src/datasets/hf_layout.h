@@ -14,6 +14,7 @@ bool hf_glob_match(struct sv pattern, struct sv name);
 
 struct hf_wanted {
     const char *config; /* NULL: the data set's own choice */
+    bool first_config;  /* without a choice of its own its first one, else that is an error */
     bool config_given;  /* else a `config` that is not there is not minded */
     const char *split;  /* NULL: train, test, validation, the first */
     bool split_needed;  /* without a split given there must be only one */
@@ -23,6 +24,7 @@ struct hf_files {
     struct sv *names; /* in Python's order, NUL-terminated */
     size_t count;
     struct sv split;
+    struct sv config; /* empty: the data set has none */
     struct arena arena;
 };
 

@@ -93,7 +93,8 @@ bool hf_extract_speech(const struct hf_build *b, const struct js_value *row, str
     else if (js_as_sv(audio, &text) || js_as_sv(js_get(audio, "path"), &text))
         ok = take_file(text, item, err);
     else
-        ok = error_set(err, E_PARSE, "no recording in column 'audio': neither 'bytes' nor a path");
+        ok = hf_need(row, "audio", JS_OBJECT, &audio, err) &&
+             error_set(err, E_PARSE, "'audio' has neither 'bytes' nor a path");
     item->skip =
         item->file_s < config->asr_min_audio_len_s || item->file_s > config->asr_max_audio_len_s;
     buf_add_str(&item->text, b->decoder_prefix);

@@ -211,6 +211,7 @@ static bool find_export(struct hf_source *source, const struct hf_wanted *wanted
         *files = (struct hf_files){.count = names.count};
         files->names = arena_array(&files->arena, names.count, sizeof(*files->names));
         files->split = arena_copy(&files->arena, split);
+        files->config = arena_copy(&files->arena, config);
         for (size_t i = 0; i < names.count; i++)
             files->names[i] = arena_copy(&files->arena, names.items[i]);
         source->revision = DATASETS_PARQUET_REVISION;
@@ -253,12 +254,14 @@ bool hf_source_find(struct hf_source *source, const struct hf_wanted *wanted,
     if (source->place == HF_FILE)
         return find_file(source, files, err);
     bool hub = source->place == HF_HUB;
-    bool script = hub && has_script(source);
-    if (script && find_export(source, wanted, files, err))
-        return true;
+    if (hub && has_script(source))
+        return find_export(source, wanted, files, err) ||
+               error_context(err,
+                             "'%s' is made by a script, which is not run, and its Parquet form",
+                             source->path);
     if (find_in_listing(source, wanted, files, err))
         return true;
-    if (script || !hub || err->code == E_CONFIG)
+    if (!hub || err->code == E_CONFIG)
         return false;
     /* What the repository itself lacks is told when the server has nothing either. */
     return find_export(source, wanted, files, &second);

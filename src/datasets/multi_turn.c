@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "datasets/dataset_priv.h"
 #include "datasets/format/position.h"
+#include "datasets/hf.h"
 #include "datasets/hub_files.h"
 #include "datasets/length_target.h"
 #include "datasets/random_source.h"
@@ -255,6 +256,8 @@ static bool take_recorded(struct builder *b, const struct recorded *r, const str
     const struct config *config = b->config;
     struct multi_turn_data *data = b->data;
     struct buf text = {0};
+    bool hf = strcmp(config->dataset_name, "hf") == 0;
+    int64_t fixed = hf ? config->hf_output_len : config->sharegpt_output_len;
     bool ok = true;
     *out = (struct conversation){.first = data->turn_count};
     for (size_t i = 0; ok && e->count >= 4 && i + 1 < e->count;) {
@@ -269,8 +272,8 @@ static bool take_recorded(struct builder *b, const struct recorded *r, const str
         size_t output_len = 0;
         buf_reset(&text);
         js_unescape(said[1].value, &text);
-        if (config->sharegpt_output_len > 0)
-            output_len = (size_t)config->sharegpt_output_len;
+        if (fixed > 0)
+            output_len = (size_t)fixed;
         else
             ok = count_tokens(b, buf_sv(&text), true, &output_len, err);
         buf_reset(&text);
@@ -300,16 +303,16 @@ static void oversample(struct builder *b)
         data->conversations[data->count] = data->conversations[data->count % own];
 }
 
-static bool take_all(struct builder *b, const struct recorded *r, struct error *err)
+static bool take_all(struct builder *b, const struct recorded *r, bool in_order, struct error *err)
 {
     struct multi_turn_data *data = b->data;
-    size_t *order = dataset_order(b->context, r->count);
+    size_t *order = in_order ? NULL : dataset_order(b->context, r->count);
     bool ok = true;
     data->conversations =
         arena_array(&data->arena, b->config->num_prompts + 1, sizeof(*data->conversations));
     for (size_t i = 0; ok && i < r->count && data->count < b->config->num_prompts; i++) {
         struct conversation *c = &data->conversations[data->count];
-        ok = take_recorded(b, r, &r->entries[order[i]], c, err);
+        ok = take_recorded(b, r, &r->entries[in_order ? i : order[i]], c, err);
         data->count += ok && c->count > 0;
     }
     free(order);
@@ -327,13 +330,33 @@ static bool build_sharegpt(struct builder *b, struct error *err)
     bool ok = path != NULL || hub_files_sharegpt(b->context, &found, err);
     path = path != NULL || !ok ? path : buf_cstr(&found);
     ok = ok && file_map_open(path, &map, err) && read_recorded(&r, path, map.view, err) &&
-         take_all(b, &r, err);
+         take_all(b, &r, false, err);
     free(r.said);
     free(r.entries);
     file_map_close(&map);
     if (ok && b->data->count == 0)
         ok = error_set(err, E_PARSE, "'%s' has no conversation of at least two turns", path);
     buf_done(&found);
+    if (ok)
+        oversample(b);
+    return ok;
+}
+
+/* Rows of a hub data set come shuffled already. */
+static bool build_hf(struct builder *b, struct error *err)
+{
+    struct recorded r = {0};
+    struct buf text = {0};
+    const char *path = b->config->dataset_path;
+    if (b->context->tokenizer == NULL)
+        return error_set(err, E_CONFIG, "a tokenizer is needed; give --tokenizer");
+    bool ok = hf_conversations(b->context, &text, err) &&
+              read_recorded(&r, path, buf_sv(&text), err) && take_all(b, &r, true, err);
+    if (ok && b->data->count == 0)
+        ok = error_set(err, E_PARSE, "'%s' has no conversation of at least two turns", path);
+    free(r.said);
+    free(r.entries);
+    buf_done(&text);
     if (ok)
         oversample(b);
     return ok;
@@ -390,8 +413,11 @@ bool multi_turn_build(const struct dataset_context *context, struct multi_turn_d
 {
     struct builder b = {.context = context, .config = context->config, .data = data};
     *data = (struct multi_turn_data){0};
-    bool random = strcmp(context->config->dataset_name, "random") == 0;
-    bool ok = (random ? build_random(&b, err) : build_sharegpt(&b, err)) && filter(&b, err);
+    const char *name = context->config->dataset_name;
+    bool ok = (strcmp(name, "random") == 0 ? build_random(&b, err)
+               : strcmp(name, "hf") == 0   ? build_hf(&b, err)
+                                           : build_sharegpt(&b, err)) &&
+              filter(&b, err);
     length_fit_done(&b.fit);
     token_ids_done(&b.ids);
     buf_done(&b.literal);
