@@ -26,6 +26,7 @@ struct fetch {
     const char *commit;
     uint64_t size;
     struct hub_reply facts; /* owns etag and commit */
+    struct hub_reply reply; /* of the request under way */
     struct part part;
     bool began;  /* a body's first bytes have been looked at */
     bool broken; /* `reason` ended the body */
@@ -95,17 +96,15 @@ static bool size_of(const struct hub_headers *h, uint64_t *size)
 /* The size of what a redirect to a store leads to. */
 static enum hub_outcome ask_store(struct fetch *f, struct error *err)
 {
-    struct hub_reply reply = {0};
     struct hub_request request = {
         .url = buf_cstr(&f->facts.url), .ranged = true, .wait = HUB_WAIT_HEAD};
-    enum hub_outcome outcome = hub_send_patiently(f->hub, &request, &reply, err);
+    enum hub_outcome outcome = hub_send_patiently(f->hub, &request, &f->reply, err);
     if (outcome == HUB_OK)
-        outcome = hub_judge(f->hub, &reply, buf_cstr(&f->what), err);
-    if (outcome == HUB_OK && !size_of(&reply.headers, &f->size)) {
+        outcome = hub_judge(f->hub, &f->reply, buf_cstr(&f->what), err);
+    if (outcome == HUB_OK && !size_of(&f->reply.headers, &f->size)) {
         error_set(err, E_SERVER, "the hub does not say how large %s is", buf_cstr(&f->what));
         outcome = HUB_FAILED;
     }
-    hub_reply_done(&reply);
     return outcome;
 }
 
@@ -175,7 +174,7 @@ static bool on_bytes(void *user, const struct hub_reply *reply, struct sv bytes)
 /* One request for what is missing.  *final: another one would not help. */
 static enum hub_outcome get_rest(struct fetch *f, bool *final, struct error *err)
 {
-    struct hub_reply reply = {0};
+    struct hub_reply *reply = &f->reply;
     struct hub_request request = {
         .url = buf_cstr(&f->url),
         .ranged = f->part.done > 0,
@@ -189,14 +188,14 @@ static enum hub_outcome get_rest(struct fetch *f, bool *final, struct error *err
         .shown_total = f->size,
     };
     f->began = f->broken = false;
-    enum hub_outcome outcome = hub_send(f->hub, &request, &reply, err);
+    enum hub_outcome outcome = hub_send(f->hub, &request, reply, err);
     *final = f->broken || outcome == HUB_INTERRUPTED;
     if (f->broken) {
         *err = f->reason;
         outcome = HUB_FAILED;
     } else if (outcome == HUB_OK) {
-        outcome = hub_judge(f->hub, &reply, buf_cstr(&f->what), err);
-        *final = reply.headers.status < 500 && reply.headers.status != 429;
+        outcome = hub_judge(f->hub, reply, buf_cstr(&f->what), err);
+        *final = reply->headers.status < 500 && reply->headers.status != 429;
         if (outcome == HUB_OK && f->part.done < f->size) {
             error_set(err, E_NETWORK, "%s ended after %llu of %llu bytes", buf_cstr(&f->what),
                       (unsigned long long)f->part.done, (unsigned long long)f->size);
@@ -204,7 +203,6 @@ static enum hub_outcome get_rest(struct fetch *f, bool *final, struct error *err
             *final = false;
         }
     }
-    hub_reply_done(&reply);
     return outcome;
 }
 
@@ -347,26 +345,31 @@ static enum hub_outcome fetch(struct fetch *f, struct buf *path, struct error *e
 enum hub_outcome hub_fetch_file(struct hub_context *hub, const struct hub_file *file,
                                 struct buf *path, struct error *err)
 {
-    struct fetch f = {.hub = hub, .file = file, .part = {.fd = -1}};
     enum hub_outcome outcome;
     if (!hub_check_file(file, err))
         return HUB_FAILED;
     if (hub_find_cached(hub, file, path))
         return HUB_OK;
-    describe(file, &f.what);
+    struct fetch *f = mem_new(struct fetch); /* replies are large */
+    f->hub = hub;
+    f->file = file;
+    f->part.fd = -1;
+    describe(file, &f->what);
     if (hub_known_absent(hub, file)) {
-        error_set(err, E_SERVER, "the hub has no %s, as the cache '%s' knows", buf_cstr(&f.what),
+        error_set(err, E_SERVER, "the hub has no %s, as the cache '%s' knows", buf_cstr(&f->what),
                   hub->cache);
         outcome = HUB_ABSENT;
     } else if (hub->offline) {
-        outcome = hub_refuse_offline(buf_cstr(&f.what), err);
+        outcome = hub_refuse_offline(buf_cstr(&f->what), err);
     } else {
-        make_url(&f, &f.url);
-        outcome = fetch(&f, path, err);
+        make_url(f, &f->url);
+        outcome = fetch(f, path, err);
     }
-    buf_done(&f.what);
-    buf_done(&f.url);
-    buf_done(&f.blob);
-    hub_reply_done(&f.facts);
+    buf_done(&f->what);
+    buf_done(&f->url);
+    buf_done(&f->blob);
+    hub_reply_done(&f->facts);
+    hub_reply_done(&f->reply);
+    free(f);
     return outcome;
 }
