@@ -140,6 +140,7 @@ struct config {
     bool no_oversample;
     bool disable_shuffle;
     bool skip_chat_template;
+    const char *chat_template_kwargs; /* text of a JSON object; NULL: none */
     bool prompt_token_ids;
     uint64_t max_model_len; /* 0: none */
     int64_t

@@ -258,13 +258,21 @@ static bool set_sampling_int(const struct option_call *call, struct error *err)
     return true;
 }
 
-static bool check_json(const struct option_call *call, struct error *err)
+/* As Python's **kwargs: an object, or null for none. */
+static bool set_template_kwargs(const struct option_call *call, struct error *err)
 {
+    struct config *config = call->target;
     struct error why;
-    if (js_parse(call->arena, sv_from(call->value), "the value", &why) == NULL) {
-        return error_set(err, E_USAGE, "'" SV_FMT "' is not JSON: %s",
-                         SV_ARG(option_json_shown(call->arena, sv_from(call->value))), why.message);
+    const struct js_value *tree = js_parse(call->arena, sv_from(call->value), "the value", &why);
+    struct sv shown = option_json_shown(call->arena, sv_from(call->value));
+    if (tree == NULL) {
+        return error_set(err, E_USAGE, "'" SV_FMT "' is not JSON: %s", SV_ARG(shown), why.message);
     }
+    if (tree->type != JS_OBJECT && tree->type != JS_NULL) {
+        return error_set(err, E_USAGE, "'" SV_FMT "' is no JSON object", SV_ARG(shown));
+    }
+    config->chat_template_kwargs =
+        tree->type == JS_OBJECT ? arena_strdup(call->arena, call->value) : NULL;
     return true;
 }
 

@@ -282,7 +282,9 @@ static bool load(struct bench_set *b, struct workload *workload, struct error *e
         (array ? read_array(b, map.view, err) : read_lines(b, map.view, err)) && check_left(b, err);
     if (ok) {
         report(b);
-        ok = chat_requests_build(b->context, &b->rows, workload, err);
+        /* Python hands the arguments to speed_bench only. */
+        const char *kwargs = b->speed ? b->context->config->chat_template_kwargs : NULL;
+        ok = chat_requests_build(b->context, &b->rows, kwargs, workload, err);
     }
     custom_rows_done(&b->rows);
     free(b->categories);

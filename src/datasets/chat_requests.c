@@ -29,29 +29,54 @@ struct chat_build {
     size_t first; /* request that work[0] is for */
 };
 
-struct chat_template *chat_requests_template(const struct dataset_context *context)
+static void tell_unrendered(const struct dataset_context *context, bool present, const char *reason)
 {
-    struct error reason = {0};
-    bool present = false;
-    if (context->config->skip_chat_template)
-        return NULL;
-    struct chat_template *c =
-        context->tokenizer != NULL ? chat_template_of(context->tokenizer, &present, &reason) : NULL;
-    if (c != NULL)
-        return c;
     const char *name =
         context->tokenizer != NULL ? tokenizer_describe(context->tokenizer) : "no tokenizer";
     if (present)
         dataset_notice(context,
                        "the chat template of this model is beyond this version (%s; %s): "
                        "prompts are sent as they are; --skip-chat-template silences this",
-                       reason.message, name);
+                       reason, name);
     else
         dataset_notice(context,
                        "there is no chat template (%s): prompts are sent as they are; "
                        "--skip-chat-template silences this",
                        name);
-    return NULL;
+}
+
+/* False only for arguments that cannot be given; no template at all is told and gives NULL. */
+static bool find_template(const struct dataset_context *context, const char *kwargs,
+                          struct chat_template **template, struct error *err)
+{
+    struct arena arena = {0};
+    struct error reason = {0};
+    bool present = false;
+    bool ok = true;
+    *template = NULL;
+    if (context->config->skip_chat_template)
+        return true;
+    const struct js_value *tree = NULL;
+    if (kwargs != NULL)
+        tree = js_parse(&arena, sv_from(kwargs), "--chat-template-kwargs", &reason);
+    if (context->tokenizer != NULL)
+        *template = chat_template_with(context->tokenizer, tree, &present, &reason);
+    if (*template == NULL && reason.code == E_CONFIG) {
+        *err = reason;
+        ok = error_context(err, "--chat-template-kwargs");
+    } else if (*template == NULL) {
+        tell_unrendered(context, present, reason.message);
+    }
+    arena_done(&arena);
+    return ok;
+}
+
+struct chat_template *chat_requests_template(const struct dataset_context *context)
+{
+    struct chat_template *template;
+    struct error unused;
+    find_template(context, NULL, &template, &unused);
+    return template;
 }
 
 static void make_text(void *user, size_t index)
@@ -103,16 +128,19 @@ static bool add_requests(struct chat_build *b, struct workload *workload, struct
 }
 
 bool chat_requests_build(const struct dataset_context *context, const struct custom_rows *rows,
-                         struct workload *workload, struct error *err)
+                         const char *kwargs, struct workload *workload, struct error *err)
 {
     const struct config *config = context->config;
+    struct chat_template *template;
+    if (!find_template(context, kwargs, &template, err))
+        return false;
     size_t *order = dataset_order(context, rows->count);
     bool all = config->num_prompts == 0 || config->num_prompts > rows->count;
     dataset_requests_new(workload, all ? rows->count : (size_t)config->num_prompts);
     struct chat_build b = {.context = context,
                            .rows = rows,
                            .order = order,
-                           .template = chat_requests_template(context),
+                           .template = template,
                            .work = mem_array(BATCH, sizeof(*b.work))};
     bool ok = add_requests(&b, workload, err);
     for (size_t i = 0; i < BATCH; i++) {

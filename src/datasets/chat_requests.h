@@ -12,8 +12,9 @@
 /* The template to render prompts with, the caller's; NULL: they are sent as they are, which a notice has told. */
 struct chat_template *chat_requests_template(const struct dataset_context *context);
 
-/* Each row's output_tokens becomes its output length.  0 prompts asked for stands for all rows. */
+/* Each row's output_tokens becomes its output length.  0 prompts asked for stands for all rows.
+ * `kwargs`: text of a JSON object with further arguments for the template (chat_template.h), or NULL. */
 bool chat_requests_build(const struct dataset_context *context, const struct custom_rows *rows,
-                         struct workload *workload, struct error *err);
+                         const char *kwargs, struct workload *workload, struct error *err);
 
 #endif

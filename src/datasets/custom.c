@@ -49,7 +49,7 @@ bool custom_build(const struct dataset_context *context, struct workload *worklo
                                 &rows, err);
     if (ok) {
         set_outputs(context, &rows);
-        ok = chat_requests_build(context, &rows, workload, err);
+        ok = chat_requests_build(context, &rows, config->chat_template_kwargs, workload, err);
     }
     custom_rows_done(&rows);
     file_map_close(&map);

@@ -282,6 +282,7 @@ static void test_extra_body_is_a_json_object(void **state)
     refuse("--extra-body|{", "--extra-body", "'{'");
     refuse("--extra-body|3", "--extra-body", "'3'");
     refuse("--chat-template-kwargs|{", "--chat-template-kwargs", "'{'");
+    refuse("--chat-template-kwargs|[1]", "--chat-template-kwargs", "'[1]' is no JSON object");
 }
 
 static void test_logprobs_are_not_negative(void **state)

@@ -257,9 +257,62 @@ static void test_template_beyond_this_version_is_reported(void **state)
     expect_order(&f, "0");
 }
 
+/* transformers 5.20.2: tok.apply_chat_template([{"role": "user", "content": "r0"}], add_generation_prompt=True,
+ * tokenize=False, **kwargs) with the tokenizer of tests/data/tok-mini. */
+static void test_arguments_of_the_template_equal_transformers(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{\"chat_template\":\"{{ messages[0].content }}/{{ mode }}/{{ eos_token }}\",\"mode\":3}",
+         "\"r0/3/<|im_end|>\""},
+        {"{\"chat_template\":\"{{ mode }}{{ eos_token }}\",\"mode\":[1,\"a\"],\"eos_token\":\"E\"}",
+         "\"[1, 'a']E\""},
+        {"{\"x\":1,\"padding\":true,\"max_length\":1,\"chat_template\":null}",
+         "\"<|im_start|>user\\nr0<|im_end|>\\n<|im_start|>assistant\\n\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        init(&f, 1);
+        f.config.disable_shuffle = true;
+        f.config.skip_chat_template = false;
+        f.config.chat_template_kwargs = rows[i][0];
+        assert_true(fixture_build(&f));
+        struct sv json = f.workload.requests[0].prompt.json;
+        if (!sv_eq(json, sv_from(rows[i][1])))
+            fail_msg("row %zu: %.*s", i, (int)json.len, json.ptr);
+        assert_int_equal(f.notices.len, 0);
+        fixture_done(&f);
+    }
+}
+
+static void test_arguments_that_python_refuses_are_refused(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{\"continue_final_message\":true}", "'continue_final_message' does not go with"},
+        {"{\"tokenize\":true}", "'tokenize' cannot be given"},
+        {"{\"messages\":1}", "'messages' cannot be given"},
+        {"{\"tools\":[1]}", "'tools' must be a list of objects"},
+        {"{\"chat_template\":7}", "'chat_template' must be the text of a template"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        init(&f, 1);
+        f.config.skip_chat_template = false;
+        f.config.chat_template_kwargs = rows[i][0];
+        assert_false(fixture_build(&f));
+        assert_int_equal(f.err.code, E_CONFIG);
+        assert_non_null(strstr(f.err.message, "--chat-template-kwargs: "));
+        assert_non_null(strstr(f.err.message, rows[i][1]));
+        fixture_done(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments_of_the_template_equal_transformers),
+        cmocka_unit_test(test_arguments_that_python_refuses_are_refused),
         cmocka_unit_test(test_faults_name_the_place_and_the_reason),
         cmocka_unit_test(test_good_lines_in_all_shapes),
         cmocka_unit_test(test_shuffle_and_repeats_equal_python),
