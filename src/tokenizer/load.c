@@ -149,8 +149,9 @@ static bool load_pipeline(struct tokenizer *t, const struct js_value *root, stru
     return true;
 }
 
+/* *rest gets what the file says of the configuration. */
 static bool load_json(struct tokenizer *t, const struct tokenizer_files *files, bool *by_class,
-                      struct error *err)
+                      struct tokenizer_files *rest, struct error *err)
 {
     struct js_scan s;
     struct buf small = {0};
@@ -166,6 +167,9 @@ static bool load_json(struct tokenizer *t, const struct tokenizer_files *files, 
     if (ok) {
         *by_class = class_rules_add(files, &small);
         const struct js_value *root = js_parse(&tree, buf_sv(&small), "tokenizer.json", err);
+        struct sv pad;
+        if (js_as_sv(js_get(js_get(root, "padding"), "pad_token"), &pad))
+            rest->pad_token = arena_copy(&t->arena, pad);
         ok = root != NULL && load_pipeline(t, root, vocab, merges, files->late, err);
     }
     arena_done(&tree);
@@ -204,8 +208,9 @@ struct tokenizer *tokenizer_parse(const struct tokenizer_files *files, struct er
      * change nothing there since transformers 5. */
     struct tokenizer_files rest = *files;
     rest.file_only = true;
+    rest.named_only = true;
     bool by_class = false;
-    bool ok = load_json(t, files, &by_class, err) && load_config(t, &rest, err);
+    bool ok = load_json(t, files, &by_class, &rest, err) && load_config(t, &rest, err);
     bool bytes = ok && t->model.kind == MODEL_BPE && t->model.bpe.options.bytes;
     const char *kind = by_class ? "BPE as its class builds it"
                        : bytes  ? "byte-level BPE"

@@ -16,6 +16,8 @@ struct tokenizer_files {
     struct sv model_config_json;   /* config.json; ptr NULL: absent */
     struct sv special_tokens_json; /* special_tokens_map.json; ptr NULL: absent */
     struct sv chat_template;       /* chat_template.jinja; ptr NULL: absent */
+    bool named_only;               /* no token is special because of its flag alone */
+    struct sv pad_token;           /* of the file's own padding; ptr NULL: none */
     bool file_only;                /* TOKENIZER_PLAIN */
     bool late;                     /* merges wait for the first text (late.c) */
 };

@@ -125,11 +125,13 @@ bool load_config(struct tokenizer *t, const struct tokenizer_files *files, struc
     }
     t->named_special = arena_array(&t->arena, t->vocab.limit, sizeof(bool));
     t->chat_names = arena_array(&t->arena, SPECIAL_NAMES, sizeof(*t->chat_names));
-    if (config == NULL && map == NULL)
+    if (config == NULL && map == NULL && !files->named_only)
         for (uint32_t id = 0; id < t->vocab.limit; id++)
             t->named_special[id] = (vocab_flags(&t->vocab, id) & TOKEN_SPECIAL) != 0;
     read_specials(t, config);
     read_specials(t, map);
+    if (files->pad_token.ptr != NULL && js_get(config, "pad_token") == NULL)
+        mark_special(t, files->pad_token);
     /* What the class names by itself. */
     struct sv class;
     if (js_as_sv(js_get(config, "tokenizer_class"), &class) &&

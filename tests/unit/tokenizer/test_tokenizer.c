@@ -260,6 +260,24 @@ static void test_add_bos_token_of_config_leaves_a_tokenizer_json_alone(void **st
     tokenizer_free(t);
 }
 
+/* transformers 5.20.2, all_special_ids of folders with nothing but a tokenizer.json: [] for GPT-2's, whose <|endoftext|> is
+ * flagged as special, and [0] for a MiniLM's with padding by token 0. */
+static void test_a_file_alone_names_no_special_token_but_its_padding(void **state)
+{
+    struct error err;
+    (void)state;
+    for (int padded = 0; padded < 2; padded++) {
+        struct tokenizer *t = small(
+            ADDED(5, "<e>", ",\"special\":true") "," ADDED(6, "<p>", ",\"special\":true"),
+            padded != 0 ? ",\"padding\":{\"strategy\":{\"Fixed\":4},\"pad_token\":\"<p>\"}" : "",
+            NULL, &err);
+        assert_non_null(t);
+        assert_false(tokenizer_is_special(t, 5));
+        assert_int_equal(tokenizer_is_special(t, 6), padded != 0);
+        tokenizer_free(t);
+    }
+}
+
 /* transformers 5.24.0 with Gemma 3's folder, whose configuration names no mask_token: <mask> is in all_special_ids. */
 static void test_gemma_class_names_its_mask_token(void **state)
 {
@@ -411,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_added_token_flags),
         cmocka_unit_test(test_template_and_named_specials),
         cmocka_unit_test(test_add_bos_token_of_config_leaves_a_tokenizer_json_alone),
+        cmocka_unit_test(test_a_file_alone_names_no_special_token_but_its_padding),
         cmocka_unit_test(test_gemma_class_names_its_mask_token),
         cmocka_unit_test(test_nfc_runs_before_normalized_added_tokens),
         cmocka_unit_test(test_unsupported_and_broken_files_are_named),
