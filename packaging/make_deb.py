@@ -25,7 +25,8 @@ Architecture: {architecture}
 Maintainer: vllm-bench contributors <vllm-bench@example.invalid>
 Installed-Size: {size}
 Depends: {depends}
-Recommends: ca-certificates
+Recommends: ca-certificates, libcurl4, libsndfile1, libsnappy1v5
+Suggests: ffmpeg
 Section: utils
 Priority: optional
 Description: load generator for servers of large language models

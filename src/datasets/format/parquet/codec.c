@@ -1,6 +1,8 @@
 /* See codec.h.  The codecs: Compression.md of apache/parquet-format. */
 #include "datasets/format/parquet/codec.h"
 
+#include "base/library.h"
+
 #include <brotli/decode.h>
 #include <limits.h>
 #include <lz4.h>
@@ -20,13 +22,31 @@ const char *pq_codec_name(int codec)
     return known ? names[codec] : "an unknown codec";
 }
 
+/* Opened late: it brings the C++ library along. */
+struct snappy {
+    snappy_status (*length)(const char *compressed, size_t compressed_length, size_t *result);
+    snappy_status (*uncompress)(const char *compressed, size_t compressed_length,
+                                char *uncompressed, size_t *uncompressed_length);
+};
+
+static bool open_snappy(struct snappy *api, struct error *err)
+{
+    static const struct library_symbol symbols[] = {
+        LIBRARY_SYMBOL(struct snappy, length, "snappy_uncompressed_length"),
+        LIBRARY_SYMBOL(struct snappy, uncompress, "snappy_uncompress"),
+    };
+    return library_open("libsnappy.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]), api, err);
+}
+
 static bool unpack_snappy(struct sv packed, size_t size, char *out)
 {
     size_t promised = 0;
     size_t got = size;
-    return snappy_uncompressed_length(packed.ptr, packed.len, &promised) == SNAPPY_OK &&
-           promised == size && snappy_uncompress(packed.ptr, packed.len, out, &got) == SNAPPY_OK &&
-           got == size;
+    struct snappy api;
+    struct error ignored;
+    return open_snappy(&api, &ignored) &&
+           api.length(packed.ptr, packed.len, &promised) == SNAPPY_OK && promised == size &&
+           api.uncompress(packed.ptr, packed.len, out, &got) == SNAPPY_OK && got == size;
 }
 
 /* gzip or zlib, as libraries behind the writers do either; several gzip members may follow each other. */
@@ -113,6 +133,9 @@ bool pq_unpack(int codec, struct sv packed, size_t size, struct buf *out, struct
     if (!known || codecs[codec] == NULL)
         return error_set(err, E_UNSUPPORTED, "compression by %s (%d) is not supported",
                          pq_codec_name(codec), codec);
+    struct snappy api;
+    if (codec == SNAPPY && !open_snappy(&api, err))
+        return false;
     buf_reset(out);
     char *to = buf_reserve(out, size + 1);
     if (!codecs[codec](packed, size, to))
