@@ -33,7 +33,9 @@ static void add_chunk(struct arena *a, size_t need)
 static char *take(struct arena *a, size_t bytes, size_t align)
 {
     size_t pad = (size_t)(-(uintptr_t)a->next & (align - 1));
-    if (bytes > SIZE_MAX / 2 || pad + bytes > a->left) {
+    if (bytes > SIZE_MAX / 2)
+        mem_exhausted(bytes); /* sums below could overflow */
+    if (a->next == NULL || pad + bytes > a->left) {
         add_chunk(a, bytes);
         pad = (size_t)(-(uintptr_t)a->next & (align - 1));
     }
@@ -53,7 +55,7 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        bytes = SIZE_MAX;
+        mem_exhausted(SIZE_MAX);
     void *ptr = take(a, bytes, 16);
     memset(ptr, 0, bytes);
     return ptr;

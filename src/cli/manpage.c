@@ -246,6 +246,13 @@ static void environment(struct buf *out)
         out, "VLLM_BENCH_NAME",
         "A flag by its name in capitals with underscores, as VLLM_BENCH_NUM_PROMPTS=200; switches "
         "take true or false, flags with several values one a line.");
+    entry(out, "HF_ENDPOINT, HF_DATASETS_SERVER",
+          "The hub for tokenizers and data sets, and the datasets server beside it.");
+    entry(out, "HF_TOKEN, HUGGING_FACE_HUB_TOKEN, HF_TOKEN_PATH",
+          "The token for private and gated repositories, or the file with it; never shown.");
+    entry(out, "HF_HOME, HF_HUB_CACHE, XDG_CACHE_HOME",
+          "Where files of the hub are kept, as Python's library keeps them.");
+    entry(out, "HF_HUB_OFFLINE", "1: the hub is never asked, only its cache is used.");
     entry(out, "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY",
           "Proxies, for hosts that are not this machine; --no-proxy ignores them.");
     entry(out, "SAVE_TO_PYTORCH_BENCHMARK_FORMAT",

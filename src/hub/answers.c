@@ -35,6 +35,19 @@ void hub_names_done(struct hub_names *names)
     *names = (struct hub_names){0};
 }
 
+/* A member of the answer that must be of this type; NULL with *err filled when it is not. */
+static const struct js_value *member(const struct js_value *root, const char *name,
+                                     enum js_type type, const char *what, struct error *err)
+{
+    const struct js_value *value = js_get(root, name);
+    if (value != NULL && value->type == type)
+        return value;
+    if (root != NULL)
+        error_set(err, E_PARSE, "%s has no %s '%s'", what, type == JS_ARRAY ? "list" : "object",
+                  name);
+    return NULL;
+}
+
 /* `most` is an upper bound of what will be added. */
 static void names_begin(struct hub_names *names, size_t most)
 {
@@ -46,14 +59,10 @@ bool hub_parse_listing(struct sv text, struct hub_names *names, size_t *left_out
 {
     struct arena arena = {0};
     const struct js_value *root = js_parse(&arena, text, "the list of files", err);
-    const struct js_value *list = js_get(root, "siblings");
-    bool ok = root != NULL;
+    const struct js_value *list = member(root, "siblings", JS_ARRAY, "the list of files", err);
+    bool ok = list != NULL;
     *left_out = 0;
-    *names = (struct hub_names){0};
-    if (ok && (list == NULL || list->type != JS_ARRAY))
-        ok = error_set(err, E_PARSE, "the list of files has no list 'siblings'");
-    if (ok)
-        names_begin(names, list->count);
+    names_begin(names, ok ? list->count : 0);
     for (const struct js_value *v = ok ? list->first : NULL; v != NULL; v = v->next) {
         struct sv name;
         if (js_as_sv(js_get(v, "rfilename"), &name) && hub_is_path(name))
@@ -62,6 +71,8 @@ bool hub_parse_listing(struct sv text, struct hub_names *names, size_t *left_out
             ++*left_out;
     }
     hub_names_sort(names);
+    if (!ok)
+        hub_names_done(names);
     arena_done(&arena);
     return ok;
 }
@@ -86,14 +97,16 @@ bool hub_parse_info(struct sv text, struct datasets_info *info, struct error *er
     struct arena arena = {0};
     *info = (struct datasets_info){0};
     const struct js_value *root = js_parse(&arena, text, "the answer of /info", err);
-    const struct js_value *configs = js_get(root, "dataset_info");
-    bool ok = root != NULL;
-    if (ok && (configs == NULL || configs->type != JS_OBJECT || configs->count == 0))
-        ok = error_set(err, E_PARSE, "the answer of /info names no configuration");
-    if (ok)
+    const struct js_value *configs =
+        member(root, "dataset_info", JS_OBJECT, "the answer of /info", err);
+    bool ok =
+        configs != NULL && (configs->count > 0 ||
+                            error_set(err, E_PARSE, "the answer of /info names no configuration"));
+    if (ok) {
         info->configs = arena_array(&info->arena, configs->count, sizeof(*info->configs));
-    for (const struct js_value *v = ok ? configs->first : NULL; v != NULL; v = v->next)
-        copy_config(info, v);
+        for (const struct js_value *v = configs->first; v != NULL; v = v->next)
+            copy_config(info, v);
+    }
     arena_done(&arena);
     return ok;
 }
@@ -149,13 +162,10 @@ bool hub_parse_parquet(struct sv text, const char *config, const char *split,
 {
     struct arena arena = {0};
     const struct js_value *root = js_parse(&arena, text, "the answer of /parquet", err);
-    const struct js_value *list = js_get(root, "parquet_files");
-    bool ok = root != NULL;
-    *names = (struct hub_names){0};
-    if (ok && (list == NULL || list->type != JS_ARRAY))
-        ok = error_set(err, E_PARSE, "the answer of /parquet has no list 'parquet_files'");
-    if (ok)
-        names_begin(names, list->count);
+    const struct js_value *list =
+        member(root, "parquet_files", JS_ARRAY, "the answer of /parquet", err);
+    bool ok = list != NULL;
+    names_begin(names, ok ? list->count : 0);
     for (const struct js_value *v = ok ? list->first : NULL; v != NULL && ok; v = v->next) {
         struct sv own_config;
         struct sv own_split;
@@ -186,10 +196,8 @@ bool hub_parse_rows(struct sv text, uint64_t limit, struct buf *out, struct hub_
     size_t before = out->len;
     *page = (struct hub_rows_page){0};
     const struct js_value *root = js_parse(&arena, text, "the answer of /rows", err);
-    const struct js_value *list = js_get(root, "rows");
-    bool ok = root != NULL;
-    if (ok && (list == NULL || list->type != JS_ARRAY))
-        ok = error_set(err, E_PARSE, "the answer of /rows has no list 'rows'");
+    const struct js_value *list = member(root, "rows", JS_ARRAY, "the answer of /rows", err);
+    bool ok = list != NULL;
     if (ok && js_as_i64(js_get(root, "num_rows_total"), &total) && total > 0)
         page->total = (uint64_t)total;
     const struct js_value *v = ok ? list->first : NULL;

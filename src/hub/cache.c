@@ -59,7 +59,7 @@ bool hub_cached_commit(const struct hub_context *hub, enum hub_kind kind, const 
         buf_add_fmt(&path, "/snapshots/%s", name);
         word = file_is_dir(buf_cstr(&path)) ? sv_from(name) : word;
     }
-    bool ok = hub_is_commit(word);
+    bool ok = word.ptr != NULL && hub_is_commit(word);
     if (ok) {
         memcpy(commit, word.ptr, word.len);
         commit[word.len] = '\0';

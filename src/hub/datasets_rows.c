@@ -9,7 +9,7 @@
 enum { PAGE_ROWS = 100, PAGES_MAX = 100000, TOLD_EVERY = 1000 };
 
 /* A file of rows that would be larger is refused. */
-static const size_t BYTES_MAX = (size_t)4 << 30;
+static const size_t bytes_max = (size_t)4 << 30;
 
 static void make_url(const struct hub_context *hub, const struct datasets_rows *rows,
                      uint64_t offset, struct buf *url)
@@ -62,9 +62,9 @@ static enum hub_outcome get_all(struct hub_context *hub, const struct datasets_r
             return outcome;
         done += page.count;
         cut += page.cut;
-        if (out->len > BYTES_MAX) {
+        if (out->len > bytes_max) {
             error_set(err, E_LIMIT, "the rows of the data set '%s' have more than %zu bytes",
-                      rows->id, BYTES_MAX);
+                      rows->id, bytes_max);
             return HUB_FAILED;
         }
         if (done % TOLD_EVERY == 0 && page.count > 0)

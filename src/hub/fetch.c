@@ -14,7 +14,7 @@
 enum { HOPS_MAX = 4, TRIES_MAX = 50, MEGABYTE = 1000000, WORTH_BYTES = 64 * 1024 };
 
 /* Downloads of more than this many bytes are announced. */
-static const uint64_t ANNOUNCED_BYTES = 1000000;
+static const uint64_t announced_bytes = 1000000;
 
 struct fetch {
     struct hub_context *hub;
@@ -291,7 +291,7 @@ static enum hub_outcome download(struct fetch *f, struct error *err)
         hub_notice(f->hub, "Going on with the download of %s at byte %llu of %llu",
                    buf_cstr(&f->what), (unsigned long long)f->part.done,
                    (unsigned long long)f->size);
-    else if (f->size >= ANNOUNCED_BYTES)
+    else if (f->size >= announced_bytes)
         hub_notice(f->hub, "Downloading %s, %.1f MB", buf_cstr(&f->what),
                    (double)f->size / MEGABYTE);
     enum hub_outcome outcome = get_checked(f, err);

@@ -19,6 +19,11 @@ static uint32_t rotate(uint32_t x, unsigned by)
     return x >> by | x << (32 - by);
 }
 
+static uint32_t load_word(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 static uint32_t schedule_word(const uint32_t w[16], unsigned t)
 {
     uint32_t a = w[(t + 1) & 15];
@@ -32,8 +37,7 @@ static void add_block(struct sha256 *s, const unsigned char *block)
     uint32_t w[16];
     uint32_t v[8];
     for (unsigned t = 0; t < 16; t++)
-        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-               (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
+        w[t] = load_word(block + (size_t)4 * t);
     memcpy(v, s->state, sizeof(v));
     for (unsigned t = 0; t < 64; t++) {
         if (t >= 16)

@@ -12,8 +12,8 @@
 
 enum { COLUMNS = 100 };
 
-static const uint64_t TERMINAL_EVERY_NS = NS_PER_S / 10;
-static const uint64_t LINES_EVERY_NS = 10 * NS_PER_S;
+static const uint64_t terminal_every_ns = NS_PER_S / 10;
+static const uint64_t lines_every_ns = 10 * NS_PER_S;
 
 static void say(void *user, const char *sentence)
 {
@@ -67,11 +67,11 @@ static void show(void *user, const struct hub_progress *p)
     struct hub_watch *watch = user;
     enum progress_mode mode = progress_mode_for(stderr, watch->quiet);
     uint64_t now = clock_mono_ns();
-    uint64_t every = mode == PROGRESS_TERMINAL ? TERMINAL_EVERY_NS : LINES_EVERY_NS;
+    uint64_t every = mode == PROGRESS_TERMINAL ? terminal_every_ns : lines_every_ns;
     bool first = !watch->begun;
     if (mode == PROGRESS_OFF || (p->finished && first))
         return;
-    if (!p->finished && p->elapsed_ns < (mode == PROGRESS_TERMINAL ? NS_PER_S : LINES_EVERY_NS))
+    if (!p->finished && p->elapsed_ns < (mode == PROGRESS_TERMINAL ? NS_PER_S : lines_every_ns))
         return;
     if (!p->finished && !first && now - watch->shown_ns < every)
         return;
