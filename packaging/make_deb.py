@@ -25,7 +25,7 @@ Architecture: {architecture}
 Maintainer: vllm-bench contributors <vllm-bench@example.invalid>
 Installed-Size: {size}
 Depends: {depends}
-Recommends: ca-certificates, libcurl4, libsndfile1, libsnappy1v5
+Recommends: ca-certificates, libcurl4, libsndfile1, libsnappy1v5, libwebpdemux2
 Suggests: ffmpeg
 Section: utils
 Priority: optional

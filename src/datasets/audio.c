@@ -2,12 +2,41 @@
  * soundfile asks for. */
 #include "datasets/audio.h"
 
+#include "base/library.h"
+
 #include <math.h>
 #include <sndfile.h>
 
 enum { BLOCK = 8192, CHANNELS_MAX = 64 };
 
 static const size_t out_max = (size_t)2000 * 1000 * 1000; /* a WAV file holds less than 4 GB */
+
+/* Opened late: it brings a dozen codecs along. */
+struct sound {
+    SNDFILE *(*open_virtual)(SF_VIRTUAL_IO *, int, SF_INFO *, void *);
+    int (*close)(SNDFILE *);
+    int (*command)(SNDFILE *, int, void *, int);
+    const char *(*strerror)(SNDFILE *);
+    sf_count_t (*read_single)(SNDFILE *, float *, sf_count_t);
+    sf_count_t (*read_double)(SNDFILE *, double *, sf_count_t);
+    sf_count_t (*write_single)(SNDFILE *, const float *, sf_count_t);
+    sf_count_t (*write_double)(SNDFILE *, const double *, sf_count_t);
+};
+
+static bool open_library(struct sound *lib, struct error *err)
+{
+    static const struct library_symbol symbols[] = {
+        LIBRARY_SYMBOL(struct sound, open_virtual, "sf_open_virtual"),
+        LIBRARY_SYMBOL(struct sound, close, "sf_close"),
+        LIBRARY_SYMBOL(struct sound, command, "sf_command"),
+        LIBRARY_SYMBOL(struct sound, strerror, "sf_strerror"),
+        LIBRARY_SYMBOL(struct sound, read_single, "sf_readf_float"),
+        LIBRARY_SYMBOL(struct sound, read_double, "sf_readf_double"),
+        LIBRARY_SYMBOL(struct sound, write_single, "sf_writef_float"),
+        LIBRARY_SYMBOL(struct sound, write_double, "sf_writef_double"),
+    };
+    return library_open("libsndfile.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]), lib, err);
+}
 
 /* ---- files in memory ---------------------------------------------------------------------------------------------- */
 
@@ -67,59 +96,64 @@ static sf_count_t memory_write(const void *from, sf_count_t count, void *user)
 }
 
 /* The library copies the table of callbacks. */
-static SNDFILE *open_memory(struct memory *m, int mode, SF_INFO *info)
+static SNDFILE *open_memory(const struct sound *lib, struct memory *m, int mode, SF_INFO *info)
 {
     SF_VIRTUAL_IO io = {.get_filelen = memory_length,
                         .seek = memory_seek,
                         .read = memory_read,
                         .write = memory_write,
                         .tell = memory_tell};
-    return sf_open_virtual(&io, mode, info, m);
+    return lib->open_virtual(&io, mode, info, m);
 }
 
-static SNDFILE *open_recording(struct memory *m, SF_INFO *info, struct error *err)
+static SNDFILE *open_recording(const struct sound *lib, struct memory *m, SF_INFO *info,
+                               struct error *err)
 {
     *info = (SF_INFO){0};
-    SNDFILE *file = open_memory(m, SFM_READ, info);
+    SNDFILE *file = open_memory(lib, m, SFM_READ, info);
     if (file != NULL && info->samplerate > 0 && info->channels > 0 &&
         info->channels <= CHANNELS_MAX && info->frames >= 0)
         return file;
     if (file == NULL)
-        error_set(err, E_PARSE, "no recording that can be read: %s", sf_strerror(NULL));
+        error_set(err, E_PARSE, "no recording that can be read: %s", lib->strerror(NULL));
     else
         error_set(err, E_PARSE, "no recording that can be read: its header is wrong");
-    sf_close(file);
+    if (file != NULL)
+        lib->close(file);
     return NULL;
 }
 
 bool audio_measure(struct sv bytes, double *seconds, struct error *err)
 {
     struct memory m = {.in = bytes};
+    struct sound lib;
     SF_INFO info;
-    SNDFILE *file = open_recording(&m, &info, err);
+    SNDFILE *file = open_library(&lib, err) ? open_recording(&lib, &m, &info, err) : NULL;
     if (file == NULL)
         return false;
     *seconds = (double)info.frames / info.samplerate;
-    sf_close(file);
+    lib.close(file);
     return true;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------ */
 
-static SNDFILE *open_wav(struct memory *m, int rate, int channels, struct error *err)
+static SNDFILE *open_wav(const struct sound *lib, struct memory *m, int rate, int channels,
+                         struct error *err)
 {
     SF_INFO info = {
         .samplerate = rate, .channels = channels, .format = SF_FORMAT_WAV | SF_FORMAT_PCM_16};
-    SNDFILE *file = open_memory(m, SFM_WRITE, &info);
+    SNDFILE *file = open_memory(lib, m, SFM_WRITE, &info);
     if (file == NULL)
-        error_set(err, E_LIMIT, "cannot make a WAV file: %s", sf_strerror(NULL));
+        error_set(err, E_LIMIT, "cannot make a WAV file: %s", lib->strerror(NULL));
     else
-        sf_command(file, SFC_SET_CLIPPING, NULL, SF_TRUE);
+        lib->command(file, SFC_SET_CLIPPING, NULL, SF_TRUE);
     return file;
 }
 
 /* The library works on whole frames; a block is as many as fit. */
-static bool copy_samples(SNDFILE *in, SNDFILE *out, int channels, bool single, sf_count_t *frames)
+static bool copy_samples(const struct sound *lib, SNDFILE *in, SNDFILE *out, int channels,
+                         bool single, sf_count_t *frames)
 {
     union {
         double d[BLOCK / 8];
@@ -129,11 +163,11 @@ static bool copy_samples(SNDFILE *in, SNDFILE *out, int channels, bool single, s
     *frames = 0;
     for (;;) {
         sf_count_t n =
-            single ? sf_readf_float(in, block.f, room) : sf_readf_double(in, block.d, room);
+            single ? lib->read_single(in, block.f, room) : lib->read_double(in, block.d, room);
         if (n <= 0)
             return true;
         sf_count_t written =
-            single ? sf_writef_float(out, block.f, n) : sf_writef_double(out, block.d, n);
+            single ? lib->write_single(out, block.f, n) : lib->write_double(out, block.d, n);
         if (written != n)
             return false;
         *frames += n;
@@ -144,16 +178,17 @@ bool audio_to_wav(struct sv bytes, bool single, struct buf *out, double *seconds
 {
     struct memory from = {.in = bytes};
     struct memory to = {.out = out, .base = out->len};
+    struct sound lib;
     SF_INFO info;
     sf_count_t frames = 0;
-    SNDFILE *in = open_recording(&from, &info, err);
-    SNDFILE *wav = in != NULL ? open_wav(&to, info.samplerate, info.channels, err) : NULL;
-    bool ok = wav != NULL && (copy_samples(in, wav, info.channels, single, &frames) ||
+    SNDFILE *in = open_library(&lib, err) ? open_recording(&lib, &from, &info, err) : NULL;
+    SNDFILE *wav = in != NULL ? open_wav(&lib, &to, info.samplerate, info.channels, err) : NULL;
+    bool ok = wav != NULL && (copy_samples(&lib, in, wav, info.channels, single, &frames) ||
                               error_set(err, E_LIMIT, "the recording is too long for a WAV file"));
     if (wav != NULL)
-        sf_close(wav);
+        lib.close(wav);
     if (in != NULL)
-        sf_close(in);
+        lib.close(in);
     if (ok)
         *seconds = (double)frames / info.samplerate;
     else

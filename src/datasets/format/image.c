@@ -3,10 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/base64.h"
+#include "base/library.h"
 #include "datasets/format/jpeg.h"
 
 #include <stdlib.h>
-#include <webp/decode.h>
 #include <webp/demux.h>
 
 enum { PIXELS_MAX = 64 * 1024 * 1024 };
@@ -124,32 +124,70 @@ static void turn_upright(struct pixels *p, unsigned orientation)
 
 /* ---- WebP --------------------------------------------------------------------------------------------------------- */
 
+/* Opened late: most runs see no such picture. */
+struct webp {
+    WebPDemuxer *(*demux)(const WebPData *, int, WebPDemuxState *, int);
+    void (*demux_delete)(WebPDemuxer *);
+    uint32_t (*demux_number)(const WebPDemuxer *, WebPFormatFeature);
+    int (*options_init)(WebPAnimDecoderOptions *, int);
+    WebPAnimDecoder *(*decoder_new)(const WebPData *, const WebPAnimDecoderOptions *, int);
+    int (*decoder_next)(WebPAnimDecoder *, uint8_t **, int *);
+    void (*decoder_delete)(WebPAnimDecoder *);
+};
+
+static bool open_library(struct webp *lib, struct error *err)
+{
+    static const struct library_symbol symbols[] = {
+        LIBRARY_SYMBOL(struct webp, demux, "WebPDemuxInternal"),
+        LIBRARY_SYMBOL(struct webp, demux_delete, "WebPDemuxDelete"),
+        LIBRARY_SYMBOL(struct webp, demux_number, "WebPDemuxGetI"),
+        LIBRARY_SYMBOL(struct webp, options_init, "WebPAnimDecoderOptionsInitInternal"),
+        LIBRARY_SYMBOL(struct webp, decoder_new, "WebPAnimDecoderNewInternal"),
+        LIBRARY_SYMBOL(struct webp, decoder_next, "WebPAnimDecoderGetNext"),
+        LIBRARY_SYMBOL(struct webp, decoder_delete, "WebPAnimDecoderDelete"),
+    };
+    return library_open("libwebpdemux.so.2", symbols, sizeof(symbols) / sizeof(symbols[0]), lib,
+                        err);
+}
+
+/* Looked at before a decoder makes room for the picture. */
+static bool webp_size(const struct webp *lib, const WebPData *data, struct pixels *out,
+                      struct error *err)
+{
+    WebPDemuxer *demuxer = lib->demux(data, 0, NULL, WEBP_DEMUX_ABI_VERSION);
+    if (demuxer == NULL)
+        return error_set(err, E_PARSE, "malformed WebP image");
+    *out = (struct pixels){.width = lib->demux_number(demuxer, WEBP_FF_CANVAS_WIDTH),
+                           .height = lib->demux_number(demuxer, WEBP_FF_CANVAS_HEIGHT)};
+    lib->demux_delete(demuxer);
+    uint64_t count = (uint64_t)out->width * out->height;
+    return (count > 0 && count <= PIXELS_MAX) ||
+           error_set(err, E_LIMIT, "a WebP image of more than %d pixels", PIXELS_MAX);
+}
+
 static bool decode_webp(struct sv bytes, struct pixels *out, struct error *err)
 {
     WebPData data = {.bytes = (const uint8_t *)bytes.ptr, .size = bytes.len};
     WebPAnimDecoderOptions options;
-    WebPAnimInfo info;
+    struct webp lib;
+    struct pixels made;
     uint8_t *canvas = NULL;
     int time_ms;
-    if (!WebPAnimDecoderOptionsInit(&options))
+    if (!open_library(&lib, err) || !webp_size(&lib, &data, &made, err))
+        return false;
+    if (!lib.options_init(&options, WEBP_DEMUX_ABI_VERSION))
         return error_set(err, E_UNSUPPORTED, "the WebP library is of another version");
     options.color_mode = MODE_RGBA;
-    WebPBitstreamFeatures features;
-    if (WebPGetFeatures(data.bytes, data.size, &features) != VP8_STATUS_OK || features.width < 1 ||
-        features.height < 1 || (uint64_t)features.width * features.height > PIXELS_MAX)
-        return error_set(err, E_PARSE, "malformed WebP image: its header");
-    WebPAnimDecoder *decoder = WebPAnimDecoderNew(&data, &options);
-    bool ok = decoder != NULL && WebPAnimDecoderGetInfo(decoder, &info) &&
-              (uint64_t)info.canvas_width * info.canvas_height <= PIXELS_MAX &&
-              WebPAnimDecoderGetNext(decoder, &canvas, &time_ms);
+    WebPAnimDecoder *decoder = lib.decoder_new(&data, &options, WEBP_DEMUX_ABI_VERSION);
+    bool ok = decoder != NULL && lib.decoder_next(decoder, &canvas, &time_ms);
     if (ok) {
-        size_t count = (size_t)info.canvas_width * info.canvas_height;
-        *out = (struct pixels){.width = info.canvas_width, .height = info.canvas_height};
-        out->rgb = mem_array(count, 3);
+        size_t count = (size_t)made.width * made.height;
+        made.rgb = mem_array(count, 3);
         for (size_t i = 0; i < count; i++)
-            pixels_on_white(canvas + i * 4, canvas[i * 4 + 3], out->rgb + i * 3);
+            pixels_on_white(canvas + i * 4, canvas[i * 4 + 3], made.rgb + i * 3);
+        *out = made;
     }
-    WebPAnimDecoderDelete(decoder);
+    lib.decoder_delete(decoder);
     return ok || error_set(err, E_PARSE, "malformed WebP image");
 }
 

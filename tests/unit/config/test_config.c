@@ -510,7 +510,13 @@ static void test_data_sets_have_their_own_rules(void **state)
     refuse("--random-cache-ratio|1.5", "--random-cache-ratio", "'1.5'");
     accept(&c, "--random-cache-hit-fraction|0.5");
     config_done(&c);
-    refuse("--dataset-name|hf", "--dataset-name", "'hf'");
+    refuse("--dataset-name|hf", "--dataset-name hf", "--dataset-path");
+    refuse("--dataset-name|hf|--dataset-path|a/b|--hf-output-len|0", "--hf-output-len", "'0'");
+    refuse("--dataset-name|hf|--dataset-path|a/b|--blazedit-max-distance|1.5",
+           "--blazedit-max-distance", "'1.5'");
+    accept(&c, "--dataset-name|hf|--dataset-path|a/b|--output-len|7|--asr-max-audio-len-sec|30");
+    assert_true(c.hf_output_len == 7 && c.asr_max_audio_len_s == 30.0 && !c.no_stream);
+    config_done(&c);
     refuse("--dataset-name|randon", "--dataset-name", "did you mean 'random'");
 }
 

@@ -1,0 +1,16 @@
+/* Recordings: any bytes give a WAV file or a message. */
+#include "datasets/audio.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct buf out = {0};
+    struct error err = {0};
+    double seconds = 0.0;
+    struct sv bytes = sv_make((const char *)data, size);
+    audio_measure(bytes, &seconds, &err);
+    audio_to_wav(bytes, (size & 1) != 0, &out, &seconds, &err);
+    buf_done(&out);
+    return 0;
+}
