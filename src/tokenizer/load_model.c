@@ -55,8 +55,9 @@ static bool load_vocab(struct tokenizer *t, struct sv raw, struct error *err)
         if (!plain_text(key, &spare, &text) || !js_scan_u64(&s, &id) || id > VOCAB_MAX_ID)
             ok = error_set(err, E_PARSE, "token '" SV_FMT "' has no usable id", SV_ARG(key));
         else
-            ok = vocab_add(&t->vocab, (uint32_t)id, text, err);
+            ok = vocab_stage(&t->vocab, (uint32_t)id, text, err);
     }
+    vocab_commit(&t->vocab);
     buf_done(&spare);
     if (ok && t->vocab.count == 0)
         ok = error_set(err, E_PARSE, "model.vocab is empty");
@@ -111,11 +112,15 @@ static bool scan_piece(struct tokenizer *t, struct js_scan *s, struct buf *spare
     struct sv text;
     struct sv number;
     bool first = true;
-    if (!js_scan_array(s) || !js_scan_element(s, &first) || !load_scan_text(s, spare, &text) ||
-        !vocab_add(&t->vocab, t->vocab.count, text, err))
-        return false;
-    return js_scan_element(s, &first) && js_scan_number(s, &number) &&
-           num_parse_double(number, score) && !js_scan_element(s, &first);
+    uint32_t id = t->vocab.count;
+    if (js_scan_array(s) && js_scan_element(s, &first) && load_scan_text(s, spare, &text)) {
+        if (!vocab_stage(&t->vocab, id, text, err))
+            return false;
+        if (js_scan_element(s, &first) && js_scan_number(s, &number) &&
+            num_parse_double(number, score) && !js_scan_element(s, &first))
+            return true;
+    }
+    return error_set(err, E_PARSE, "entry %u of model.vocab is no piece with a score", id);
 }
 
 static bool load_unigram(struct tokenizer *t, const struct js_value *model, struct sv vocab,
@@ -135,10 +140,9 @@ static bool load_unigram(struct tokenizer *t, const struct js_value *model, stru
     vocab_reserve(&t->vocab, count_strings(vocab), vocab.len / 2);
     while (ok && js_scan_element(&s, &first)) {
         MEM_GROW(scores, t->vocab.count, cap);
-        uint32_t id = t->vocab.count;
-        error_set(err, E_PARSE, "entry %u of model.vocab is no piece with a score", id);
-        ok = scan_piece(t, &s, &spare, &scores[id], err);
+        ok = scan_piece(t, &s, &spare, &scores[t->vocab.count], err);
     }
+    vocab_commit(&t->vocab);
     buf_done(&spare);
     js_as_i64(js_get(model, "unk_id"), &unk);
     js_as_bool(js_get(model, "byte_fallback"), &fallback);

@@ -230,7 +230,33 @@ static bool check(const struct vocab *v, uint32_t id, struct sv text, struct err
     return true;
 }
 
+void vocab_commit(struct vocab *v)
+{
+    slots_room(v, v->used + v->staged_count);
+    for (unsigned i = 0; i < v->staged_count; i++) {
+        uint32_t id = v->staged[i].id;
+        struct token token = v->tokens[id];
+        struct vocab_key key = {v->block.ptr + token.at, token.len, v->staged[i].hash};
+        size_t at = slot_of(v, key, (token.flags & TOKEN_SPELLED) != 0);
+        if (v->slots[at] != 0) {
+            v->repeats = true;
+            continue;
+        }
+        v->slots[at] = (key.hash & ~ID_MASK) | (id + 1);
+        v->used++;
+    }
+    v->staged_count = 0;
+}
+
 bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
+{
+    if (!vocab_stage(v, id, text, err))
+        return false;
+    vocab_commit(v);
+    return true;
+}
+
+bool vocab_stage(struct vocab *v, uint32_t id, struct sv text, struct error *err)
 {
     if (!check(v, id, text, err))
         return false;
@@ -248,16 +274,13 @@ bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err)
     make_room(v, id);
     v->tokens[id] = token;
     v->count++;
-    slots_room(v, v->used + 1);
-    const char *kept = v->block.ptr + token.at;
-    struct vocab_key key = {kept, token.len, vocab_hash(kept, token.len)};
-    size_t at = slot_of(v, key, (token.flags & TOKEN_SPELLED) != 0);
-    if (v->slots[at] != 0) {
-        v->repeats = true;
-        return true;
-    }
-    v->slots[at] = (key.hash & ~ID_MASK) | (id + 1);
-    v->used++;
+    uint32_t hash = vocab_hash(v->block.ptr + token.at, token.len);
+    if (v->slots != NULL)
+        __builtin_prefetch(&v->slots[hash & v->mask], 1);
+    v->staged[v->staged_count].id = id;
+    v->staged[v->staged_count++].hash = hash;
+    if (v->staged_count == VOCAB_STAGED)
+        vocab_commit(v);
     return true;
 }
 

@@ -19,7 +19,8 @@
 #define VOCAB_MAX_BYTES 65535u
 
 enum {
-    VOCAB_SLACK = 16, /* bytes behind the last token that may be read */
+    VOCAB_SLACK = 16,  /* bytes behind the last token that may be read */
+    VOCAB_STAGED = 16, /* tokens that wait for their slots */
 };
 
 enum token_flag {
@@ -52,6 +53,11 @@ struct vocab {
         slots; /* open addressing from bytes to id: bits of the hash, then 21 of id + 1; 0 is free */
     size_t mask;
     size_t used;
+    struct {
+        uint32_t id;
+        uint32_t hash;
+    } staged[VOCAB_STAGED];
+    unsigned staged_count;
 };
 
 void vocab_init(struct vocab *v);
@@ -61,6 +67,10 @@ void vocab_reserve(struct vocab *v, size_t count, size_t bytes);
 
 /* Adds the token of an id; the text is copied.  Of several ids of one text the first is found. */
 bool vocab_add(struct vocab *v, uint32_t id, struct sv text, struct error *err);
+/* The same for many, of which none can be found before vocab_commit: each asks for its slot's memory, which has arrived when
+ * the last of them go in. */
+bool vocab_stage(struct vocab *v, uint32_t id, struct sv text, struct error *err);
+void vocab_commit(struct vocab *v);
 /* Makes an added token decode as another text. */
 bool vocab_show_as(struct vocab *v, uint32_t id, struct sv text, struct error *err);
 /* VOCAB_NONE when absent. */
