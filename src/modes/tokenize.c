@@ -313,7 +313,9 @@ static bool run_file(const struct tokenize *t, const char *name, struct error *e
 static bool run(struct tokenize *t, const char *const *files, size_t file_count, struct error *err)
 {
     struct hub_watch watch;
-    struct hub_tokenizer_request request = {t->tokenizer_id, TOKENIZER_PLAIN, true};
+    /* Programs get the file's own ids, people those that a server has: they differ for tekken.json and add_bos_token. */
+    enum tokenizer_use use = t->jsonl ? TOKENIZER_PLAIN : TOKENIZER_SERVE;
+    struct hub_tokenizer_request request = {t->tokenizer_id, use, true};
     bool missing;
     t->file_count = file_count;
     hub_watch_init(&watch, NULL);

@@ -225,7 +225,8 @@ static bool read_tekken_vocab(struct tokenizer *t, struct sv raw, const struct t
     return ok || error_set(err, E_PARSE, "'vocab' is no list of tokens with ranks");
 }
 
-/* Names of the special tokens: those of the list when the file has one. */
+/* Names of the special tokens: those of the list when the file has one, else those of the files before there was one, as
+ * mistral_common has them.  They are tokens that decode and are special, but no text is read as one. */
 static bool add_tekken_specials(struct tokenizer *t, const struct js_value *list, uint64_t count,
                                 struct error *err)
 {
@@ -240,10 +241,16 @@ static bool add_tekken_specials(struct tokenizer *t, const struct js_value *list
         "[TOOL_RESULTS]",
         "[/TOOL_RESULTS]",
         "[TOOL_CALLS]",
+        "[IMG]",
         "<pad>",
+        "[IMG_BREAK]",
+        "[IMG_END]",
         "[PREFIX]",
         "[MIDDLE]",
         "[SUFFIX]",
+        "[SYSTEM_PROMPT]",
+        "[/SYSTEM_PROMPT]",
+        "[TOOL_CONTENT]",
     };
     struct buf name = {0};
     bool ok = true;
@@ -255,9 +262,12 @@ static bool add_tekken_specials(struct tokenizer *t, const struct js_value *list
         if (!js_as_sv(js_get(item, "token_str"), &content))
             content = list == NULL && id < sizeof(usual) / sizeof(usual[0]) ? sv_from(usual[id])
                                                                             : buf_sv(&name);
-        ok = add_special(t, (uint32_t)id, content, err);
+        ok = vocab_add(&t->vocab, (uint32_t)id, content, err);
+        if (ok)
+            vocab_mark(&t->vocab, (uint32_t)id, TOKEN_SPECIAL | TOKEN_ADDED);
     }
     buf_done(&name);
+    t->model_size = t->vocab.count; /* Mistral's tokenizers have no added tokens beside it */
     return ok;
 }
 

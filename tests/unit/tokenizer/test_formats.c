@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/base64.h"
 #include "tokenizer/load.h"
 #include "tokenizer/python_pattern.h"
 
@@ -117,6 +118,61 @@ static void test_rank_file(void **state)
     buf_done(&file);
 }
 
+static void write_tekken(struct buf *file)
+{
+    buf_add_str(file, "{\"config\":{\"pattern\":\"[a-z]+|.\",\"default_vocab_size\":277,"
+                      "\"default_num_special_tokens\":20},\"vocab\":[");
+    for (unsigned i = 0; i < 258; i++) { /* the last is beyond the vocabulary's size */
+        struct buf bytes = {0};
+        struct buf text = {0};
+        if (i < 256)
+            buf_add_char(&bytes, (char)i);
+        else
+            buf_add_str(&bytes, i == 256 ? "ab" : "abc");
+        base64_add(&text, buf_sv(&bytes));
+        buf_add_fmt(file, "%s{\"rank\":%u,\"token_bytes\":\"%s\",\"token_str\":null}",
+                    i > 0 ? "," : "", i, buf_cstr(&text));
+        buf_done(&bytes);
+        buf_done(&text);
+    }
+    buf_add_str(file, "]}");
+}
+
+/* mistral_common 1.13.1: Tekkenizer puts the special tokens first, reads no text as one, and begins with <s>; the names
+ * are those that it gives files without a list. */
+static void test_tekken_file(void **state)
+{
+    (void)state;
+    struct buf file = {0};
+    struct buf text = {0};
+    struct error err = {0};
+    write_tekken(&file);
+    struct tokenizer_files files = {.name = "x", .tokenizer_json = buf_sv(&file)};
+    struct tokenizer *t = tekken_parse(&files, &err);
+    if (t == NULL)
+        fail_msg("%s", err.message);
+    assert_int_equal(tokenizer_vocab_size(t), 277);
+    assert_int_equal(tokenizer_full_size(t), 277);
+    assert_int_equal(tokenizer_special_count(t), 1);
+    expect(t, "abc<s>", (const uint32_t[]){20 + 256, 20 + 'c', 20 + '<', 20 + 's', 20 + '>'}, 5);
+    for (uint32_t id = 0; id < 277; id++)
+        assert_int_equal(tokenizer_is_special(t, id), id < 20);
+    assert_true(tokenizer_decode(t, (const uint32_t[]){1, 276, 10, 14, 19}, 5, false, &text, &err));
+    assert_string_equal(buf_cstr(&text), "<s>ab[IMG][PREFIX][TOOL_CONTENT]");
+    buf_reset(&text);
+    assert_true(tokenizer_decode(t, (const uint32_t[]){1, 276, 2}, 3, true, &text, &err));
+    assert_string_equal(buf_cstr(&text), "ab");
+    tokenizer_free(t);
+    files.file_only = true; /* the ranks alone, as tiktoken reads them */
+    t = tekken_parse(&files, &err);
+    assert_non_null(t);
+    expect(t, "abc", (const uint32_t[]){256, 'c'}, 2);
+    assert_int_equal(tokenizer_special_count(t), 0);
+    tokenizer_free(t);
+    buf_done(&text);
+    buf_done(&file);
+}
+
 static void add_piece(struct buf *file, const char *text, double score, char kind)
 {
     float value = (float)score;
@@ -173,7 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_encodings), cmocka_unit_test(test_nothing_of_this_name),
         cmocka_unit_test(test_python_patterns),    cmocka_unit_test(test_rank_file),
-        cmocka_unit_test(test_sentencepiece),
+        cmocka_unit_test(test_tekken_file),        cmocka_unit_test(test_sentencepiece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
