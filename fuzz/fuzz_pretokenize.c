@@ -37,6 +37,26 @@ static void compare(const struct splitter *s, const struct regex *re, struct reg
     }
 }
 
+/* Many pieces at once are the pieces one by one. */
+static void compare_cut(const struct splitter *s, struct sv text)
+{
+    const char *ends[3];
+    for (size_t at = 0, piece = 0; s->cut != NULL && at < text.len;) {
+        size_t count = s->cut(s, text, at, ends, 1 + piece++ % 3);
+        if (count == 0)
+            abort();
+        for (size_t i = 0; i < count; i++) {
+            size_t end = s->next(s, text, at);
+            if (ends[i] != text.ptr + end) {
+                fprintf(stderr, "pattern %s at %zu: cut %zu, scanner %zu\n", s->name, at,
+                        (size_t)(ends[i] - text.ptr), end);
+                abort();
+            }
+            at = end;
+        }
+    }
+}
+
 static void round_trip(struct sv text)
 {
     static struct tokenizer *t;
@@ -70,6 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     utf8_add_lossy(&text, sv_make((const char *)data + 1, size - 1));
     compare(s, patterns[which], &work, buf_sv(&text));
+    compare_cut(s, buf_sv(&text));
     round_trip(buf_sv(&text));
     buf_done(&text);
     return 0;

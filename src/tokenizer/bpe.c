@@ -13,72 +13,25 @@
 #include "tokenizer/bpe.h"
 
 #include "base/alloc.h"
+#include "tokenizer/bpe_pairs.h"
 #include "tokenizer/utf8.h"
 
 #include <stdlib.h>
 
 enum {
-    CACHE_SIZE = 1 << 14,
-    CACHE_WORD = 31,
-    CACHE_IDS = 7,
-    ID_BITS = 21,
     AHEAD = 12, /* merges */
+    CANDIDATES = 16,
 };
 
-#define ID_MASK  (((uint32_t)1 << ID_BITS) - 1)
-#define TAG_MASK (~ID_MASK)
-
-/* A word and its ids, one cache line. */
-struct bpe_cached {
-    union {
-        unsigned char bytes[CACHE_WORD + 1]; /* length, then the word, zero-padded */
-        uint64_t words[4];
-    } key;
-    uint32_t count;
-    uint32_t ids[CACHE_IDS];
-};
-
-static uint64_t pair_hash(uint32_t left, uint32_t right)
+static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t time)
 {
-    return ((uint64_t)left << ID_BITS | right) * 0x9E3779B97F4A7C15u;
-}
-
-/* Bits of the hash that do not choose the slot. */
-static uint32_t tag_of(uint64_t hash)
-{
-    return (uint32_t)(hash >> 20 & 0x7FF) << ID_BITS;
-}
-
-/* What left and right make, or VOCAB_NONE. */
-static inline uint32_t pair_find(const struct bpe *bpe, uint32_t left, uint32_t right)
-{
-    uint64_t hash = pair_hash(left, right);
-    uint32_t tag = tag_of(hash);
-    size_t bit = (size_t)(hash >> (bpe->pair_shift - 2));
-    if ((bpe->pair_bits[bit >> 6] >> (bit & 63) & 1) == 0)
-        return VOCAB_NONE;
-    size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
-    for (size_t at = (size_t)(hash >> bpe->pair_shift);; at = (at + 1) & mask) {
-        uint32_t slot = bpe->pairs[at];
-        if (slot == UINT32_MAX)
-            return VOCAB_NONE;
-        if ((slot & TAG_MASK) != tag)
-            continue;
-        uint32_t made = slot & ID_MASK;
-        if (bpe->origins[made].left == left && bpe->origins[made].right == right)
-            return made;
-    }
-}
-
-static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made)
-{
-    uint64_t hash = pair_hash(left, right);
-    size_t mask = ((size_t)1 << (64 - bpe->pair_shift)) - 1;
-    size_t at = (size_t)(hash >> bpe->pair_shift);
-    while (bpe->pairs[at] != UINT32_MAX)
-        at = (at + 1) & mask;
-    bpe->pairs[at] = tag_of(hash) | made;
-    size_t bit = (size_t)(hash >> (bpe->pair_shift - 2));
+    uint64_t pair = bpe_pack(0, left, right);
+    uint64_t hash = bpe_pair_hash(pair);
+    uint64_t bit = hash >> bpe->pair_bit_shift;
+    size_t at = bpe_pair_slot(bpe, hash);
+    while (bpe->pairs[at] != BPE_NO_PAIR)
+        at = at + 1 == bpe->pair_slots ? 0 : at + 1;
+    bpe->pairs[at] = bpe_pack(time, left, right);
     bpe->pair_bits[bit >> 6] |= (uint64_t)1 << (bit & 63);
 }
 
@@ -98,35 +51,60 @@ static bool is_doubt(const struct bpe *bpe, uint32_t left, uint32_t right)
            bsearch(&key, bpe->doubts, bpe->doubt_count, sizeof(key), compare_merges) != NULL;
 }
 
-enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_DOUBT };
+/* A pair that may be a merge, and the time before which it must not happen. */
+struct candidate {
+    uint64_t pair;
+    uint64_t hash;
+    uint32_t before;
+};
 
-/* Can merging leave p and q side by side until the time `end`? */
-static enum verdict neighbours(const struct bpe *bpe, uint32_t p, uint32_t q, uint32_t end)
+static bool one_happens(const struct bpe *bpe, const struct candidate *candidates, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (bpe_pair_time(bpe, candidates[i].pair, candidates[i].hash) < candidates[i].before)
+            return true;
+    return false;
+}
+
+/* The way down is the same whatever the pairs say, so it is gone first, and pairs that the bits do not rule out are looked
+ * up together: no branch waits for memory. */
+enum bpe_verdict bpe_neighbours(const struct bpe *bpe, uint32_t p, uint32_t q, uint32_t end)
+{
+    struct candidate candidates[CANDIDATES + 1];
+    size_t count = 0;
+    enum bpe_verdict yes = BPE_YES;
     uint32_t p_gone = end; /* when a merge of its own side takes p away */
     uint32_t q_gone = end;
-    enum verdict yes = VERDICT_YES;
+    uint64_t made_p = bpe->origins[p];
+    uint64_t made_q = bpe->origins[q];
     for (;;) {
-        uint32_t made = pair_find(bpe, p, q);
-        if (made != VOCAB_NONE) {
-            uint32_t time = bpe->origins[made].time;
-            if (time < p_gone && time <= q_gone)
-                return VERDICT_NO;
-        }
+        struct candidate *c = &candidates[count];
+        c->pair = bpe_pack(0, p, q);
+        c->hash = bpe_pair_hash(c->pair);
+        c->before = p_gone <= q_gone ? p_gone : q_gone + 1;
+        count += bpe_pair_bit(bpe, c->hash);
         if (bpe->doubtful != NULL && is_doubt(bpe, p, q))
-            yes = VERDICT_DOUBT;
-        const struct bpe_origin *op = &bpe->origins[p];
-        const struct bpe_origin *oq = &bpe->origins[q];
-        if (op->time > oq->time) {
-            p_gone = op->time;
-            p = op->right;
-        } else {
-            if (oq->time == 0)
-                return yes;
-            q_gone = oq->time;
-            q = oq->left;
+            yes = BPE_IN_DOUBT;
+        uint32_t time_p = bpe_time(made_p);
+        uint32_t time_q = bpe_time(made_q);
+        if ((time_p | time_q) == 0)
+            break;
+        bool left = time_p > time_q;
+        uint32_t part = left ? bpe_right(made_p) : bpe_left(made_q);
+        uint64_t made = bpe->origins[part];
+        p_gone = left ? time_p : p_gone;
+        q_gone = left ? q_gone : time_q;
+        p = left ? part : p;
+        q = left ? q : part;
+        made_p = left ? made : made_p;
+        made_q = left ? made_q : made;
+        if (count == CANDIDATES) {
+            if (one_happens(bpe, candidates, count))
+                return BPE_NO;
+            count = 0;
         }
     }
+    return one_happens(bpe, candidates, count) ? BPE_NO : yes;
 }
 
 /* ---- preparation ----------------------------------------------------------------------------------------------- */
@@ -196,8 +174,7 @@ static void prepare_origins(struct bpe *bpe)
     bpe->origins = mem_array(bpe->limit + 1, sizeof(*bpe->origins));
     bpe->lengths = mem_array(bpe->limit + 1, sizeof(*bpe->lengths));
     for (uint32_t id = 0; id < bpe->limit; id++) {
-        struct bpe_origin *o = &bpe->origins[id];
-        *o = (struct bpe_origin){BPE_NEVER, VOCAB_NONE, VOCAB_NONE};
+        bpe->origins[id] = bpe_pack(BPE_NEVER, 0, 0);
         unsigned flags = bpe->vocab->tokens[id].flags;
         if ((flags & (TOKEN_HERE | TOKEN_ADDED)) != TOKEN_HERE)
             continue;
@@ -208,21 +185,21 @@ static void prepare_origins(struct bpe *bpe)
         bpe->lengths[id] = (uint16_t)key.len;
         if (is_symbol(bpe, key) &&
             (!bpe->options.bytes || bpe->byte_id[(unsigned char)key.ptr[0]] == id))
-            o->time = 0;
+            bpe->origins[id] = 0;
     }
-    bpe->pair_shift = 64 - 10;
-    while (((size_t)1 << (64 - bpe->pair_shift)) < (size_t)bpe->limit * 2)
-        bpe->pair_shift--;
-    size_t size = (size_t)1 << (64 - bpe->pair_shift);
-    bpe->pairs = mem_alloc(size * sizeof(*bpe->pairs));
-    memset(bpe->pairs, 0xFF, size * sizeof(*bpe->pairs));
-    bpe->pair_bits = mem_array(size / 16, sizeof(*bpe->pair_bits)); /* four bits a slot */
+    bpe->pair_slots = (size_t)bpe->limit + bpe->limit / 2 + 8;
+    bpe->pairs = mem_alloc(bpe->pair_slots * sizeof(*bpe->pairs));
+    memset(bpe->pairs, 0xFF, bpe->pair_slots * sizeof(*bpe->pairs));
+    bpe->pair_bit_shift = 64 - 10;
+    while (((size_t)1 << (64 - bpe->pair_bit_shift)) < (size_t)bpe->limit * 8)
+        bpe->pair_bit_shift--;
+    bpe->pair_bits = mem_array(((size_t)1 << (64 - bpe->pair_bit_shift)) / 64, sizeof(uint64_t));
 }
 
 static void take_merge(struct bpe *bpe, const struct bpe_merge *m)
 {
-    bpe->origins[m->made] = (struct bpe_origin){m->rank + 1, m->left, m->right};
-    pair_add(bpe, m->left, m->right, m->made);
+    bpe->origins[m->made] = bpe_pack(m->rank + 1, m->left, m->right);
+    pair_add(bpe, m->left, m->right, m->rank + 1);
 }
 
 /* Asks for the memory that a merge will need soon. */
@@ -230,9 +207,9 @@ static void fetch(const struct bpe *bpe, const struct bpe_merge *m)
 {
     __builtin_prefetch(&bpe->origins[m->left]);
     __builtin_prefetch(&bpe->origins[m->right]);
-    uint64_t hash = pair_hash(m->left, m->right);
-    __builtin_prefetch(&bpe->pairs[hash >> bpe->pair_shift]);
-    __builtin_prefetch(&bpe->pair_bits[hash >> (bpe->pair_shift - 2) >> 6]);
+    uint64_t hash = bpe_pair_hash(bpe_pack(0, m->left, m->right));
+    __builtin_prefetch(&bpe->pairs[bpe_pair_slot(bpe, hash)]);
+    __builtin_prefetch(&bpe->pair_bits[hash >> bpe->pair_bit_shift >> 6]);
 }
 
 /* Finds the merge that makes each token.  False when the merges are not of the kind that engine one can do. */
@@ -240,28 +217,34 @@ static bool prove(struct bpe *bpe)
 {
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
-        const struct bpe_origin *made = &bpe->origins[m->made];
+        uint64_t made = bpe->origins[m->made];
         if (i + AHEAD < bpe->merge_count)
             fetch(bpe, &m[AHEAD]);
-        if (made->time != BPE_NEVER) {
-            if (made->time == 0 || (made->left == m->left && made->right == m->right))
+        if (bpe_time(made) != BPE_NEVER) {
+            if (bpe_time(made) == 0 || (bpe_left(made) == m->left && bpe_right(made) == m->right))
                 return false;
             continue;
         }
-        if (bpe->origins[m->left].time > m->rank || bpe->origins[m->right].time > m->rank)
+        if (bpe_time(bpe->origins[m->left]) > m->rank || bpe_time(bpe->origins[m->right]) > m->rank)
             continue;
-        if (neighbours(bpe, m->left, m->right, BPE_NEVER) != VERDICT_NO)
+        if (bpe_neighbours(bpe, m->left, m->right, BPE_NEVER) != BPE_NO)
             take_merge(bpe, m);
     }
     return true;
 }
 
-/* Does a doubtful merge happen inside of what m makes? */
+/* Does a doubtful merge happen inside of what m makes?  At the border of its parts stand last parts of the left and first
+ * parts of the right one: few have both of a doubt. */
 static void inside(struct bpe *bpe, const struct bpe_merge *m)
 {
-    bool parts = ((bpe->doubtful[m->left] | bpe->doubtful[m->right]) & BPE_DOUBT_INSIDE) != 0;
-    if (parts || neighbours(bpe, m->left, m->right, m->rank + 1) == VERDICT_DOUBT)
-        bpe->doubtful[m->made] |= BPE_DOUBT_INSIDE;
+    unsigned left = bpe->doubtful[m->left];
+    unsigned right = bpe->doubtful[m->right];
+    unsigned made = (left & BPE_DOUBT_HEAD) | (right & BPE_DOUBT_TAIL);
+    bool border = (left & BPE_DOUBT_TAIL) != 0 && (right & BPE_DOUBT_HEAD) != 0;
+    if (((left | right) & BPE_DOUBT_INSIDE) != 0 ||
+        (border && bpe_neighbours(bpe, m->left, m->right, m->rank + 1) == BPE_IN_DOUBT))
+        made |= BPE_DOUBT_INSIDE;
+    bpe->doubtful[m->made] |= (uint8_t)made;
 }
 
 /* A merge whose parts come to be after its rank happens at another time than its rank says, unless the whole has been made
@@ -272,10 +255,10 @@ static void find_doubts(struct bpe *bpe)
     size_t cap = 0;
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
-        uint32_t left = bpe->origins[m->left].time;
-        uint32_t right = bpe->origins[m->right].time;
+        uint32_t left = bpe_time(bpe->origins[m->left]);
+        uint32_t right = bpe_time(bpe->origins[m->right]);
         uint32_t both = left > right ? left : right;
-        if (both == BPE_NEVER || both <= m->rank || both >= bpe->origins[m->made].time)
+        if (both == BPE_NEVER || both <= m->rank || both >= bpe_time(bpe->origins[m->made]))
             continue;
         MEM_GROW(bpe->doubts, bpe->doubt_count, cap);
         bpe->doubts[bpe->doubt_count++] = *m;
@@ -284,12 +267,13 @@ static void find_doubts(struct bpe *bpe)
         return;
     qsort(bpe->doubts, bpe->doubt_count, sizeof(*bpe->doubts), compare_merges);
     bpe->doubtful = mem_array(bpe->limit + 1, sizeof(*bpe->doubtful));
-    for (size_t i = 0; i < bpe->doubt_count; i++)
-        bpe->doubtful[bpe->doubts[i].left] |= BPE_DOUBT_LEFT;
+    for (size_t i = 0; i < bpe->doubt_count; i++) {
+        bpe->doubtful[bpe->doubts[i].left] |= BPE_DOUBT_LEFT | BPE_DOUBT_TAIL;
+        bpe->doubtful[bpe->doubts[i].right] |= BPE_DOUBT_HEAD;
+    }
     for (size_t i = 0; i < bpe->merge_count; i++) {
         const struct bpe_merge *m = &bpe->merges[i];
-        if (bpe->origins[m->made].time == m->rank + 1 && bpe->origins[m->made].left == m->left &&
-            bpe->origins[m->made].right == m->right)
+        if (bpe->origins[m->made] == bpe_pack(m->rank + 1, m->left, m->right))
             inside(bpe, m);
     }
 }
@@ -303,7 +287,7 @@ static void build_words(struct bpe *bpe)
     struct words_entry *entries = mem_alloc((count + 1) * sizeof(*entries));
     size_t kept = 0;
     for (uint32_t id = 0; id < bpe->limit; id++) {
-        bool made = bpe->origins[id].time != BPE_NEVER;
+        bool made = bpe_time(bpe->origins[id]) != BPE_NEVER;
         if (bpe->lengths[id] == 0 || (!made && !bpe->options.ignore_merges))
             continue;
         bool doubt = made && bpe->doubtful != NULL && !bpe->options.ignore_merges &&
@@ -327,7 +311,7 @@ void bpe_finish(struct bpe *bpe)
 {
     prepare_origins(bpe);
     bpe->proven = bpe->options.prefix.len == 0 && bpe->options.suffix.len == 0 &&
-                  !bpe->options.always_merge && prove(bpe);
+                  !bpe->options.always_merge && bpe->merge_count < BPE_NEVER && prove(bpe);
     if (bpe->proven) {
         find_doubts(bpe);
         build_words(bpe);
@@ -350,192 +334,4 @@ void bpe_finish_proven(struct bpe *bpe)
     build_words(bpe);
     bpe->proven = true;
     drop_merges(bpe);
-}
-
-/* ---- encoding -------------------------------------------------------------------------------------------------- */
-
-static void ids_room(struct token_ids *ids, size_t more)
-{
-    if (ids->cap - ids->count < more) {
-        size_t cap = ids->cap + ids->cap / 2 + more;
-        ids->items = mem_resize(ids->items, cap, sizeof(*ids->items));
-        ids->cap = cap;
-    }
-}
-
-void token_ids_add(struct token_ids *ids, uint32_t id)
-{
-    ids_room(ids, 1);
-    ids->items[ids->count++] = id;
-}
-
-/* All positions are open until a dead end is met. */
-static uint64_t *open_positions(struct bpe_work *work, size_t len)
-{
-    size_t words = len / 64 + 1;
-    if (work->open_cap < words) {
-        work->open_cap = words < 16 ? 16 : words;
-        work->open = mem_resize(work->open, work->open_cap, sizeof(*work->open));
-    }
-    memset(work->open, 0xFF, words * sizeof(*work->open));
-    return work->open;
-}
-
-/* Bytes of the character at `at` that is no token; appends its byte tokens.  0 when they are not to be used. */
-static size_t fall_back(const struct bpe *bpe, struct sv word, size_t at, struct token_ids *ids)
-{
-    uint32_t cp;
-    if (bpe->options.bytes || !bpe->options.byte_fallback)
-        return 0;
-    size_t n = utf8_next(word.ptr + at, &cp);
-    for (size_t i = 0; i < n; i++)
-        if (bpe->byte_id[(unsigned char)word.ptr[at + i]] == VOCAB_NONE)
-            return 0;
-    for (size_t i = 0; i < n; i++)
-        token_ids_add(ids, bpe->byte_id[(unsigned char)word.ptr[at + i]]);
-    return n;
-}
-
-/* The general case: several tokens.  False when the word holds a character that only engine two can deal with. */
-static bool search(const struct bpe *bpe, struct sv word, const char *readable,
-                   struct bpe_work *work, struct token_ids *ids)
-{
-    uint64_t *open = open_positions(work, word.len);
-    uint32_t last = VOCAB_NONE;
-    size_t at = 0;
-    size_t start = 0; /* nothing in front of it matters: the word's start, the end of byte tokens */
-    while (at < word.len) {
-        size_t len;
-        uint32_t meta = words_longest(&bpe->words, word.ptr + at, word.len - at, readable, &len);
-        if (meta == 0) {
-            size_t n = fall_back(bpe, word, at, ids);
-            if (n == 0)
-                return false;
-            at += n;
-            start = at;
-            last = VOCAB_NONE;
-            continue;
-        }
-        for (;;) {
-            uint32_t token = words_id(meta);
-            size_t end = at + len;
-            enum verdict v = VERDICT_NO;
-            if ((open[end >> 6] >> (end & 63) & 1) != 0)
-                v = last == VOCAB_NONE ? VERDICT_YES : neighbours(bpe, last, token, BPE_NEVER);
-            if (v != VERDICT_NO) {
-                if (v == VERDICT_DOUBT ||
-                    (bpe->doubtful != NULL && (bpe->doubtful[token] & BPE_DOUBT_INSIDE) != 0))
-                    return false;
-                token_ids_add(ids, token);
-                last = token;
-                at = end;
-                break;
-            }
-            meta = words_longest(&bpe->words, word.ptr + at, len - 1, readable, &len);
-            while (meta == 0) { /* nothing leads on from here */
-                if (last == VOCAB_NONE)
-                    return false;
-                open[at >> 6] &= ~((uint64_t)1 << (at & 63));
-                ids->count--;
-                len = bpe->lengths[last];
-                at -= len;
-                last = at == start ? VOCAB_NONE : ids->items[ids->count - 1];
-                meta = words_longest(&bpe->words, word.ptr + at, len - 1, readable, &len);
-            }
-        }
-    }
-    return true;
-}
-
-/* The place of a word in the cache, which may hold another one; *key is filled. */
-static struct bpe_cached *cache_place(struct bpe_work *work, struct sv word, struct bpe_cached *key)
-{
-    key->key.bytes[0] = (unsigned char)word.len;
-    memcpy(key->key.bytes + 1, word.ptr, word.len);
-    uint64_t h = 0;
-    for (size_t i = 0; i < 4; i++) {
-        h = (h ^ key->key.words[i]) * 0x9E3779B97F4A7C15u;
-        h ^= h >> 32;
-    }
-    return &work->cache[h & (CACHE_SIZE - 1)];
-}
-
-/* Several tokens, or a word that only engine two can deal with. */
-static void encode_parts(const struct bpe *bpe, struct sv word, const char *readable,
-                         struct bpe_work *work, struct token_ids *ids)
-{
-    size_t before = ids->count;
-    if (bpe->proven && search(bpe, word, readable, work, ids))
-        return;
-    ids->count = before;
-    bpe_merge_word(bpe, word, work, ids);
-}
-
-/* The same for a word that may have been seen before. */
-static void encode_cached(const struct bpe *bpe, struct sv word, const char *readable,
-                          struct bpe_work *work, struct token_ids *ids)
-{
-    if (work->cache == NULL)
-        work->cache = mem_array(CACHE_SIZE, sizeof(*work->cache));
-    if (word.len > CACHE_WORD) {
-        encode_parts(bpe, word, readable, work, ids);
-        return;
-    }
-    struct bpe_cached seen = {0};
-    struct bpe_cached *place = cache_place(work, word, &seen);
-    if (memcmp(&place->key, &seen.key, sizeof(seen.key)) == 0) {
-        ids_room(ids, CACHE_IDS);
-        for (uint32_t i = 0; i < place->count; i++)
-            ids->items[ids->count + i] = place->ids[i];
-        ids->count += place->count;
-        return;
-    }
-    size_t before = ids->count;
-    encode_parts(bpe, word, readable, work, ids);
-    if (ids->count - before > CACHE_IDS)
-        return;
-    seen.count = (uint32_t)(ids->count - before);
-    for (uint32_t i = 0; i < seen.count; i++)
-        seen.ids[i] = ids->items[before + i];
-    *place = seen;
-}
-
-void bpe_encode(const struct bpe *bpe, struct sv word, struct bpe_work *work, struct token_ids *ids)
-{
-    const char *end = word.ptr + word.len;
-    if (word.len > 0)
-        bpe_encode_row(bpe, word.ptr, &end, 1, end, work, ids);
-}
-
-void bpe_encode_row(const struct bpe *bpe, const char *at, const char *const *ends, size_t count,
-                    const char *end, struct bpe_work *work, struct token_ids *ids)
-{
-    struct words_key keys[BPE_BATCH];
-    const char *start = at;
-    if (bpe->proven)
-        for (size_t i = 0; i < count; i++) {
-            keys[i] = words_key(&bpe->words, sv_make(start, (size_t)(ends[i] - start)), end);
-            words_prefetch(&bpe->words, &keys[i]);
-            start = ends[i];
-        }
-    ids_room(ids, count);
-    for (size_t i = 0; i < count; i++) {
-        struct sv word = sv_make(at, (size_t)(ends[i] - at));
-        uint32_t meta = bpe->proven ? words_find(&bpe->words, &keys[i], word) : 0;
-        if (meta != 0 && (meta & WORDS_SLOW) == 0)
-            token_ids_add(ids, words_id(meta));
-        else
-            encode_cached(bpe, word, end, work, ids);
-        at = ends[i];
-    }
-}
-
-void bpe_work_done(struct bpe_work *work)
-{
-    free(work->symbols);
-    free(work->heap);
-    free(work->cache);
-    free(work->open);
-    buf_done(&work->text);
-    *work = (struct bpe_work){0};
 }

@@ -23,15 +23,6 @@ struct bpe_options {
     struct sv suffix;   /* behind the last symbol */
 };
 
-/* How a token came to be.  `time` is 1 + the rank of its merge, 0 for a single symbol, BPE_NEVER when merging never
- * makes it. */
-#define BPE_NEVER UINT32_MAX
-struct bpe_origin {
-    uint32_t time;
-    uint32_t left;
-    uint32_t right;
-};
-
 struct bpe_merge {
     uint32_t left;
     uint32_t right;
@@ -42,21 +33,21 @@ struct bpe_merge {
 struct bpe {
     const struct vocab *vocab;
     struct bpe_options options;
-    uint32_t byte_id[256];      /* bytes: the single bytes; else the <0xXX> tokens */
-    bool all_bytes;             /* none of them is missing */
-    bool proven;                /* the first engine may be used */
-    struct words words;         /* the tokens that words can have */
-    struct bpe_origin *origins; /* by id */
-    uint16_t *lengths;          /* by id, bytes */
-    uint32_t limit;             /* of both */
-    uint32_t *pairs; /* hash of left and right: what they make, and bits to tell most misses by */
-    unsigned pair_shift;
-    uint64_t *pair_bits; /* by the same hash, eight bits a pair: small enough to stay in cache */
-    uint8_t *doubtful;   /* by id, bits of enum bpe_doubt; NULL: no doubts */
+    uint32_t byte_id[256]; /* bytes: the single bytes; else the <0xXX> tokens */
+    bool all_bytes;        /* none of them is missing */
+    bool proven;           /* the first engine may be used */
+    struct words words;    /* the tokens that words can have */
+    uint64_t *origins;     /* by id: how the token is made (bpe_pairs.h) */
+    uint16_t *lengths;     /* by id, bytes */
+    uint32_t limit;        /* of both */
+    uint64_t *pairs;       /* hash of left and right: when they merge */
+    size_t pair_slots;
+    uint64_t *pair_bits; /* by the same hash, eight bits or more a pair */
+    unsigned pair_bit_shift;
+    uint8_t *doubtful;        /* by id, bits of enum bpe_doubt; NULL: no doubts */
     struct bpe_merge *doubts; /* those merges, sorted */
     size_t doubt_count;
-    uint64_t *second; /* engine two: left, right -> index into merges */
-    uint32_t *second_index;
+    uint32_t *second; /* engine two: by hash of left and right 1 + the index into merges, 0 is free */
     size_t second_mask;
     struct bpe_merge *merges;
     size_t merge_count;
@@ -66,6 +57,8 @@ struct bpe {
 enum bpe_doubt {
     BPE_DOUBT_INSIDE = 1, /* a merge that could not be proven may happen inside the token */
     BPE_DOUBT_LEFT = 2,   /* the token is the left part of such a merge */
+    BPE_DOUBT_TAIL = 4,   /* the token or some last part of it is a left part */
+    BPE_DOUBT_HEAD = 8,   /* the token or some first part of it is a right part */
 };
 
 /* Arrays that are kept between words. */
@@ -78,6 +71,7 @@ struct bpe_work {
     uint64_t *open; /* engine one: positions from where the end can be reached, as far as known */
     size_t open_cap;
     struct bpe_cached *cache; /* words seen before */
+    struct bpe_seek *seeks;   /* words that are looked into at the same time */
     struct buf text;
 };
 

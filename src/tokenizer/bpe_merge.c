@@ -27,45 +27,41 @@ struct bpe_candidate {
     uint32_t made;
 };
 
-static uint64_t key_of(uint32_t left, uint32_t right)
+/* The slot of a pair, or the free one where it would be. */
+static size_t slot_of(const struct bpe *bpe, uint32_t left, uint32_t right)
 {
-    return ((uint64_t)left << ID_BITS | right) + 1;
-}
-
-static size_t slot_of(const struct bpe *bpe, uint64_t key)
-{
-    size_t at = (size_t)(key * 0x9E3779B97F4A7C15u >> 20) & bpe->second_mask;
-    while (bpe->second[at] != 0 && bpe->second[at] != key)
-        at = (at + 1) & bpe->second_mask;
+    uint64_t hash = ((uint64_t)left << ID_BITS | right) * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(hash >> 20) & bpe->second_mask;
+    for (; bpe->second[at] != 0; at = (at + 1) & bpe->second_mask) {
+        const struct bpe_merge *m = &bpe->merges[bpe->second[at] - 1];
+        if (m->left == left && m->right == right)
+            break;
+    }
     return at;
 }
 
 void bpe_merge_prepare(struct bpe *bpe)
 {
     size_t size = 1024;
-    while (size < bpe->merge_count * 3)
+    while (size * 2 < bpe->merge_count * 3)
         size *= 2;
     bpe->second = mem_array(size, sizeof(*bpe->second));
-    bpe->second_index = mem_array(size, sizeof(*bpe->second_index));
     bpe->second_mask = size - 1;
     for (size_t i = 0; i < bpe->merge_count; i++) { /* a later one of the same pair replaces */
-        uint64_t key = key_of(bpe->merges[i].left, bpe->merges[i].right);
-        size_t at = slot_of(bpe, key);
-        bpe->second[at] = key;
-        bpe->second_index[at] = (uint32_t)i;
+        size_t at = slot_of(bpe, bpe->merges[i].left, bpe->merges[i].right);
+        bpe->second[at] = (uint32_t)i + 1;
     }
 }
 
 void bpe_merge_done(struct bpe *bpe)
 {
     free(bpe->second);
-    free(bpe->second_index);
 }
 
 static const struct bpe_merge *merge_find(const struct bpe *bpe, uint32_t left, uint32_t right)
 {
-    size_t at = slot_of(bpe, key_of(left, right));
-    return bpe->second[at] != 0 ? &bpe->merges[bpe->second_index[at]] : NULL;
+    uint32_t index = bpe->second[slot_of(bpe, left, right)];
+    return index != 0 ? &bpe->merges[index - 1] : NULL;
 }
 
 static void rank_pair(const struct bpe *bpe, struct bpe_symbol *left, uint32_t right)

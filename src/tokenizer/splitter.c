@@ -294,23 +294,30 @@ static size_t next_cjk(const struct splitter *s, struct sv text, size_t at)
 
 #define CL100K(...)                                                                                \
     {                                                                                              \
-        .next = next_cl100k, .contractions = true, .total = true, __VA_ARGS__                      \
+        .next = next_cl100k, .cut = splitter_cut_cl100k, .contractions = true, .total = true,      \
+        __VA_ARGS__                                                                                \
     }
 #define O200K(...)                                                                                 \
     {                                                                                              \
-        .next = next_o200k, .other_not = WORDS, .total = true, __VA_ARGS__                         \
+        .next = next_o200k, .cut = splitter_cut_o200k, .other_not = WORDS, .total = true,          \
+        __VA_ARGS__                                                                                \
     }
 
-const struct splitter splitter_gpt2 = {.name = "gpt2", .next = next_gpt2, .total = true};
+const struct splitter splitter_gpt2 = {
+    .name = "gpt2", .next = next_gpt2, .cut = splitter_cut_gpt2, .total = true};
 
 static const struct {
     const char *pattern;
     struct splitter splitter;
 } table[] = {
     {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
-     {.name = "gpt2", .next = next_gpt2, .total = true}},
+     {.name = "gpt2", .next = next_gpt2, .cut = splitter_cut_gpt2, .total = true}},
     {"'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s",
-     {.name = "r50k", .next = next_gpt2, .tail_first = true, .total = true}},
+     {.name = "r50k",
+      .next = next_gpt2,
+      .cut = splitter_cut_gpt2,
+      .tail_first = true,
+      .total = true}},
     {CONTRACTIONS "|" BEFORE "\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" SPACE_TAIL,
      CL100K(.name = "cl100k", .letters = UC_L, .max_digits = 3, .other_not = WORDS)},
     {CONTRACTIONS "|" BEFORE "\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" SPACE_TAIL,

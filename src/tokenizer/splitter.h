@@ -14,23 +14,32 @@ struct splitter;
 /* End of the match that starts at `at` (< text.len); `at` itself when none starts there. */
 typedef size_t splitter_next_fn(const struct splitter *s, struct sv text, size_t at);
 
+/* Pieces from `from` on, at most `most`: ends[i] is where the i-th ends and the next one begins.  Returns how many. */
+typedef size_t splitter_cut_fn(const struct splitter *s, struct sv text, size_t from,
+                               const char **ends, size_t most);
+
 struct splitter {
     const char *name;
     splitter_next_fn *next;
-    uint32_t letters;    /* flags of unicode.h: what a word consists of */
-    uint32_t other_not;  /* what the run of symbols does not take */
-    unsigned max_digits; /* 0: no limit */
-    bool contractions;   /* 's 't 're 've 'm 'll 'd */
-    bool slash;          /* symbols take / along with line ends */
-    bool han;            /* runs of Han stand alone (Kimi) */
-    bool tail_first;     /* white space up to the end of the text is one piece */
-    bool total;          /* some alternative matches everywhere */
+    splitter_cut_fn *cut; /* NULL when not every character belongs to a piece */
+    uint32_t letters;     /* flags of unicode.h: what a word consists of */
+    uint32_t other_not;   /* what the run of symbols does not take */
+    unsigned max_digits;  /* 0: no limit */
+    bool contractions;    /* 's 't 're 've 'm 'll 'd */
+    bool slash;           /* symbols take / along with line ends */
+    bool han;             /* runs of Han stand alone (Kimi) */
+    bool tail_first;      /* white space up to the end of the text is one piece */
+    bool total;           /* some alternative matches everywhere */
 };
 
 /* NULL when the pattern is not known. */
 const struct splitter *splitter_find(struct sv pattern);
 /* The pattern of ByteLevel's use_regex and of GPT-2. */
 extern const struct splitter splitter_gpt2;
+
+splitter_cut_fn splitter_cut_cl100k;
+splitter_cut_fn splitter_cut_o200k;
+splitter_cut_fn splitter_cut_gpt2;
 
 /* For tests and benches: the table. */
 size_t splitter_count(void);

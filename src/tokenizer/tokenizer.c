@@ -43,15 +43,12 @@ static bool encode_piece(const struct tokenizer *t, struct sv text, struct scrat
     const struct piece_list *pieces;
     if (text.len == 0)
         return true;
-    if (t->splitter != NULL) {
+    if (t->splitter != NULL && t->model.bpe.proven) {
         for (size_t at = 0; at < text.len;) {
             const char *ends[BPE_BATCH];
             const char *start = text.ptr + at;
-            size_t n = 0;
-            while (n < BPE_BATCH && at < text.len) {
-                at = t->splitter->next(t->splitter, text, at);
-                ends[n++] = text.ptr + at;
-            }
+            size_t n = t->splitter->cut(t->splitter, text, at, ends, BPE_BATCH);
+            at = (size_t)(ends[n - 1] - text.ptr);
             bpe_encode_row(&t->model.bpe, start, ends, n, text.ptr + text.len, &scratch->bpe, ids);
         }
         return true;

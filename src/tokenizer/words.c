@@ -9,12 +9,16 @@
 
 enum {
     LINE = 64,
+    NEAR = 4, /* bytes that choose a place of the filters */
+    FAR = 8,
+    NEAR_LONGER = 1 << (FAR - NEAR),
     LONG_LEN = 15, /* in a slot: by hash */
     LONG_START = 16,
     LONG_BITS = 12,
-    AHEAD = 16, /* entries whose buckets are asked for before they are filled */
+    FETCHED = 3, /* look-ups at a place that are prepared */
+    AHEAD = 16,  /* entries whose buckets are asked for before they are filled */
     MIN_FILTER_BITS = 10,
-    MAX_FILTER_BITS = 16,
+    MAX_FILTER_BITS = 20,
 };
 
 const unsigned char words_ones[2 * WORDS_LOAD] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
@@ -25,11 +29,12 @@ void words_init(struct words *w, const struct vocab *vocab, size_t count)
     unsigned bits = MIN_FILTER_BITS;
     while (bits < MAX_FILTER_BITS && ((size_t)1 << bits) < count)
         bits++;
-    *w = (struct words){.vocab = vocab, .filter_shift = 32 - bits};
-    w->buckets = (uint32_t)(count * 2 / 5 + 8); /* 2.5 entries a bucket */
-    w->memory = mem_array((size_t)w->buckets + 1, LINE);
+    *w = (struct words){.vocab = vocab, .near_shift = 32 - bits, .far_shift = 64 - bits + 2};
+    w->buckets = count * 2 / 5 + 8; /* 2.5 entries a bucket */
+    w->memory = mem_array(w->buckets + 1, LINE);
     w->slots = (struct words_slot *)(((uintptr_t)w->memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
-    w->filter = mem_array((size_t)1 << bits, sizeof(*w->filter));
+    w->near_ones = mem_array((size_t)1 << bits, sizeof(*w->near_ones));
+    w->far_ones = mem_array((size_t)1 << (bits - 2), sizeof(*w->far_ones));
     w->short_ones = mem_array(1 << 16, 1);
     w->long_starts = mem_array(((size_t)1 << LONG_BITS) / 64, sizeof(*w->long_starts));
 }
@@ -37,7 +42,8 @@ void words_init(struct words *w, const struct vocab *vocab, size_t count)
 void words_done(struct words *w)
 {
     free(w->memory);
-    free(w->filter);
+    free(w->near_ones);
+    free(w->far_ones);
     free(w->short_ones);
     free(w->long_starts);
     free(w->long_lengths);
@@ -67,8 +73,8 @@ struct words_key words_long_key(const struct words *w, struct sv text)
 
 static uint32_t find_long(const struct words *w, const struct words_key *key, struct sv text)
 {
-    for (uint32_t at = key->bucket;; at = at + 1 == w->buckets ? 0 : at + 1) {
-        const struct words_slot *b = w->slots + (size_t)at * WORDS_BUCKET;
+    for (size_t at = key->bucket;; at = at + 1 == w->buckets ? 0 : at + 1) {
+        const struct words_slot *b = w->slots + at * WORDS_BUCKET;
         for (int i = 0; i < WORDS_BUCKET; i++) {
             uint64_t rest = b[i].high | (uint64_t)b[i].meta << 32;
             if (b[i].low == key->low && ((rest ^ key->rest) & WORDS_KEY_MASK) == 0 &&
@@ -85,21 +91,19 @@ uint32_t words_find(const struct words *w, const struct words_key *key, struct s
     return text.len <= WORDS_INLINE ? words_find_short(w, key) : find_long(w, key, text);
 }
 
-static uint32_t first_four(uint64_t part)
+static uint8_t *near_of(const struct words *w, struct words_part part)
 {
-    uint32_t four;
-    memcpy(&four, &part, sizeof(four));
-    return four;
+    return &w->near_ones[words_first_four(part.low) * 0x9E3779B1u >> w->near_shift];
 }
 
-static uint32_t *filter_of(const struct words *w, uint64_t part)
+static uint32_t *far_of(const struct words *w, struct words_part part)
 {
-    return &w->filter[first_four(part) * 0x9E3779B1u >> w->filter_shift];
+    return &w->far_ones[part.low * 0x9E3779B97F4A7C15u >> w->far_shift];
 }
 
-static size_t start_bit(const uint64_t part[2])
+static size_t start_bit(struct words_part part)
 {
-    return (size_t)(words_mix(part[0], part[1]) >> (64 - LONG_BITS));
+    return (size_t)(words_mix(part.low, part.high) >> (64 - LONG_BITS));
 }
 
 static void add_long_length(struct words *w, uint32_t len)
@@ -118,18 +122,21 @@ static void add_long_length(struct words *w, uint32_t len)
 
 static void add_to_filters(struct words *w, struct sv text)
 {
-    uint64_t part[2];
-    words_load(text.ptr, text.ptr + text.len, part);
+    struct words_part part = words_load(text.ptr, text.ptr + text.len);
     const unsigned char *b = (const unsigned char *)text.ptr;
     if (text.len == 1) {
         for (unsigned next = 0; next < 256; next++)
             w->short_ones[b[0] << 8 | next] |= 1u << 1;
     } else if (text.len <= 3) {
         w->short_ones[b[0] << 8 | b[1]] |= (uint8_t)(1u << text.len);
+    } else if (text.len < FAR) {
+        *near_of(w, part) |= (uint8_t)(1u << (text.len - NEAR));
     } else if (text.len <= WORDS_FILTERED) {
-        *filter_of(w, part[0]) |= 1u << text.len;
+        *near_of(w, part) |= NEAR_LONGER;
+        *far_of(w, part) |= 1u << text.len;
     } else {
-        *filter_of(w, part[0]) |= 1u << 31;
+        *near_of(w, part) |= NEAR_LONGER;
+        *far_of(w, part) |= 1u << 31;
         size_t bit = start_bit(part);
         w->long_starts[bit >> 6] |= (uint64_t)1 << (bit & 63);
         add_long_length(w, (uint32_t)text.len);
@@ -139,11 +146,11 @@ static void add_to_filters(struct words *w, struct sv text)
 static void add(struct words *w, const struct words_key *key, struct words_entry entry)
 {
     struct sv text = vocab_bytes(w->vocab, entry.id);
-    uint32_t at = key->bucket;
+    size_t at = key->bucket;
     if (w->vocab->repeats && words_find(w, key, text) != 0)
         return;
     for (;; at = at + 1 == w->buckets ? 0 : at + 1) {
-        struct words_slot *b = w->slots + (size_t)at * WORDS_BUCKET;
+        struct words_slot *b = w->slots + at * WORDS_BUCKET;
         for (int i = 0; i < WORDS_BUCKET; i++)
             if ((b[i].meta & 15) == 0) {
                 uint32_t over = b[i].meta & WORDS_OVER;
@@ -173,7 +180,7 @@ void words_add(struct words *w, const struct words_entry *entries, size_t count)
 
 /* Beyond the filter: all lengths that there are. */
 static uint32_t longest_long(const struct words *w, const char *at, size_t most,
-                             const uint64_t part[2], size_t *len)
+                             struct words_part part, size_t *len)
 {
     size_t bit = start_bit(part);
     if ((w->long_starts[bit >> 6] >> (bit & 63) & 1) == 0)
@@ -192,19 +199,27 @@ static uint32_t longest_long(const struct words *w, const char *at, size_t most,
     return 0;
 }
 
+/* Bits of the lengths that there may be at `at`; bit 31 for all that the filter does not tell apart. */
+static inline uint32_t possible_lengths(const struct words *w, struct words_part part, size_t most)
+{
+    unsigned char two[2];
+    memcpy(two, &part.low, sizeof(two));
+    uint32_t lengths = w->short_ones[two[0] << 8 | two[1]];
+    if (most >= NEAR) {
+        unsigned near = *near_of(w, part);
+        lengths |= (near & (NEAR_LONGER - 1)) << NEAR;
+        if ((near & NEAR_LONGER) != 0 && most >= FAR)
+            lengths |= *far_of(w, part);
+    }
+    return most > WORDS_FILTERED ? lengths : lengths & ((2u << most) - 1);
+}
+
 uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
                        size_t *len)
 {
-    uint64_t part[2];
-    words_load(at, end, part);
-    unsigned char two[2];
-    memcpy(two, part, sizeof(two));
-    uint32_t lengths = w->short_ones[two[0] << 8 | two[1]];
-    if (most >= 4)
-        lengths |= *filter_of(w, part[0]);
-    if (most <= WORDS_FILTERED) {
-        lengths &= (2u << most) - 1;
-    } else if ((lengths & 1u << 31) != 0) {
+    struct words_part part = words_load(at, end);
+    uint32_t lengths = possible_lengths(w, part, most);
+    if ((lengths & 1u << 31) != 0) {
         uint32_t meta = longest_long(w, at, most, part, len);
         if (meta != 0)
             return meta;
@@ -228,4 +243,16 @@ uint32_t words_longest(const struct words *w, const char *at, size_t most, const
         }
     }
     return 0;
+}
+
+void words_longest_fetch(const struct words *w, const char *at, size_t most, const char *end)
+{
+    struct words_part part = words_load(at, end);
+    uint32_t lengths = possible_lengths(w, part, most) & ((2u << WORDS_INLINE) - 1);
+    for (int i = 0; i < FETCHED && lengths != 0; i++) {
+        unsigned n = 31u - (unsigned)__builtin_clz(lengths);
+        struct words_key key = words_short_key(w, part, n);
+        lengths ^= 1u << n;
+        words_prefetch(w, &key);
+    }
 }

@@ -37,11 +37,12 @@ struct words {
     const struct vocab *vocab;
     void *memory;
     struct words_slot *slots; /* in it, whole cache lines */
-    uint32_t buckets;
-    unsigned filter_shift;
-    uint32_t
-        *filter; /* by hash of four bytes: bit n for entries of n bytes, 31 for all longer ones */
-    uint8_t *short_ones;    /* by the first two bytes: bits 1 to 3, as above */
+    size_t buckets;
+    unsigned near_shift;
+    unsigned far_shift;
+    uint8_t *short_ones; /* by the first two bytes: bit n (1 to 3) for entries of n bytes */
+    uint8_t *near_ones;  /* by hash of four bytes: bit n - 4 (0 to 3), bit 4 for all longer ones */
+    uint32_t *far_ones;  /* by hash of eight bytes: bit n (8 to 30), bit 31 for all longer ones */
     uint64_t *long_starts;  /* bits by hash of 16 bytes */
     uint32_t *long_lengths; /* of entries beyond the filter, longest first */
     size_t long_count;
@@ -52,7 +53,7 @@ struct words {
 struct words_key {
     uint64_t low;
     uint64_t rest; /* high and length, as in the slot */
-    uint32_t bucket;
+    size_t bucket;
 };
 
 /* `count`: how many entries there will be at most; `vocab` has the bytes of their ids. */
@@ -70,6 +71,8 @@ uint32_t words_find(const struct words *w, const struct words_key *key, struct s
  * 0: none. */
 uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
                        size_t *len);
+/* Asks for the memory that words_longest will need with the same arguments. */
+void words_longest_fetch(const struct words *w, const char *at, size_t most, const char *end);
 /* Keys of strings beyond WORDS_INLINE. */
 struct words_key words_long_key(const struct words *w, struct sv text);
 
@@ -80,36 +83,59 @@ static inline uint64_t words_mix(uint64_t low, uint64_t rest)
     return x * 0xFF51AFD7ED558CCDu;
 }
 
-static inline uint32_t words_bucket(const struct words *w, uint64_t low, uint64_t rest)
+static inline size_t words_bucket(const struct words *w, uint64_t low, uint64_t rest)
 {
-    return (uint32_t)((words_mix(low, rest) >> 32) * w->buckets >> 32);
+    return (size_t)((words_mix(low, rest) >> 32) * w->buckets >> 32);
 }
 
+struct words_part {
+    uint64_t low;
+    uint64_t high;
+};
+
 /* The first bytes of what is at `at`, zeros behind the end of the text. */
-static inline void words_load(const char *at, const char *end, uint64_t part[2])
+static inline struct words_part words_load(const char *at, const char *end)
 {
-    if (end - at >= WORDS_LOAD) {
-        memcpy(part, at, WORDS_LOAD);
+    struct words_part part = {0, 0};
+    if (__builtin_expect(end - at >= WORDS_LOAD, 1)) {
+        memcpy(&part.low, at, sizeof(part.low));
+        memcpy(&part.high, at + sizeof(part.low), sizeof(part.high));
     } else {
-        part[0] = 0;
-        part[1] = 0;
-        memcpy(part, at, (size_t)(end - at));
+        memcpy(&part, at, (size_t)(end - at));
     }
+    return part;
+}
+
+/* The first four of eight bytes as they were loaded. */
+static inline uint32_t words_first_four(uint64_t eight)
+{
+    uint32_t four;
+    memcpy(&four, &eight, sizeof(four));
+    return four;
 }
 
 extern const unsigned char words_ones[2 * WORDS_LOAD];
 
+/* The first `len` (at most WORDS_LOAD) bytes, zeros behind them. */
+static inline struct words_part words_cut(struct words_part part, size_t len)
+{
+    struct words_part mask;
+    memcpy(&mask.low, words_ones + WORDS_LOAD - len, sizeof(mask.low));
+    memcpy(&mask.high, words_ones + WORDS_LOAD + sizeof(mask.low) - len, sizeof(mask.high));
+    return (struct words_part){part.low & mask.low, part.high & mask.high};
+}
+
 /* The key of the first `len` (1 to WORDS_INLINE) of those bytes. */
-static inline struct words_key words_short_key(const struct words *w, const uint64_t part[2],
+static inline struct words_key words_short_key(const struct words *w, struct words_part part,
                                                size_t len)
 {
-    uint64_t mask[2];
+    uint64_t mask;
     uint32_t high;
     struct words_key key;
-    memcpy(mask, words_ones + WORDS_LOAD - len, sizeof(mask));
-    key.low = part[0] & mask[0];
-    mask[1] &= part[1];
-    memcpy(&high, &mask[1], sizeof(high));
+    memcpy(&mask, words_ones + WORDS_LOAD - len, sizeof(mask));
+    key.low = part.low & mask;
+    memcpy(&high, words_ones + WORDS_LOAD + sizeof(mask) - len, sizeof(high));
+    high &= words_first_four(part.high);
     key.rest = high | (uint64_t)len << 32;
     key.bucket = words_bucket(w, key.low, key.rest);
     return key;
@@ -120,14 +146,12 @@ static inline struct words_key words_key(const struct words *w, struct sv text, 
 {
     if (text.len > WORDS_INLINE)
         return words_long_key(w, text);
-    uint64_t part[2];
-    words_load(text.ptr, end, part);
-    return words_short_key(w, part, text.len);
+    return words_short_key(w, words_load(text.ptr, end), text.len);
 }
 
 static inline void words_prefetch(const struct words *w, const struct words_key *key)
 {
-    __builtin_prefetch(w->slots + (size_t)key->bucket * WORDS_BUCKET);
+    __builtin_prefetch(w->slots + key->bucket * WORDS_BUCKET);
 }
 
 #define WORDS_KEY_MASK 0xFFFFFFFFFu /* high and length */
@@ -146,11 +170,11 @@ static inline uint32_t words_in_bucket(const struct words_slot *b, const struct 
 /* words_find for strings of up to WORDS_INLINE bytes. */
 static inline uint32_t words_find_short(const struct words *w, const struct words_key *key)
 {
-    const struct words_slot *b = w->slots + (size_t)key->bucket * WORDS_BUCKET;
+    const struct words_slot *b = w->slots + key->bucket * WORDS_BUCKET;
     uint32_t found = words_in_bucket(b, key);
-    for (uint32_t at = key->bucket; found == 0 && (b->meta & WORDS_OVER) != 0;) {
+    for (size_t at = key->bucket; found == 0 && (b->meta & WORDS_OVER) != 0;) {
         at = at + 1 == w->buckets ? 0 : at + 1;
-        b = w->slots + (size_t)at * WORDS_BUCKET;
+        b = w->slots + at * WORDS_BUCKET;
         found = words_in_bucket(b, key);
     }
     return found;

@@ -128,6 +128,32 @@ static void test_ignore_merges_takes_whole_entries(void **state)
     }
 }
 
+/* HF tokenizers: a character that is no entry is spelled in byte tokens, in words of any length. */
+static void test_byte_fallback_spells_characters(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    vocab_init(&f.vocab);
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        char name[8];
+        snprintf(name, sizeof(name), "<0x%02X>", byte);
+        add(&f, byte, name);
+    }
+    add(&f, 256, "a");
+    add(&f, 257, "b");
+    add(&f, 258, "ab");
+    bpe_init(&f.bpe, &f.vocab, &(struct bpe_options){.byte_fallback = true, .unk_id = VOCAB_NONE});
+    merge(&f, 0, "a", "b");
+    bpe_finish(&f.bpe);
+    assert_true(f.bpe.proven);
+    expect(&f,
+           "aba\xE2\x98\x83"
+           "bab",
+           (const uint32_t[]){258, 256, 0xE2, 0x98, 0x83, 257, 258}, 7);
+    expect(&f, "\xE2\x98\x83", (const uint32_t[]){0xE2, 0x98, 0x83}, 3);
+    done(&f);
+}
+
 /* A merge that ranks before the one that makes its part cannot be proven: words where it could happen go to the second
  * engine. */
 static void test_merges_out_of_order_are_doubted(void **state)
@@ -248,6 +274,43 @@ static void test_both_engines_equal_brute_force(void **state)
     assert_true(proven > 100); /* else the test says little about the first engine */
 }
 
+/* Words that follow each other are encoded together: each as if it were alone. */
+static void test_a_row_is_its_words(void **state)
+{
+    (void)state;
+    struct mt19937 g;
+    static struct rules rules;
+    for (uint32_t seed = 1000; seed < 1200; seed++) {
+        struct fixture f;
+        struct token_ids ids = {0};
+        py_seed(&g, seed);
+        grow(&f, &g, false, seed % 3 == 0 ? seed % 5 : 0, &rules);
+        for (int again = 0; f.bpe.proven && again < 3; again++) {
+            static char text[BPE_BATCH * 40];
+            const char *ends[BPE_BATCH];
+            static uint32_t want[sizeof(text)];
+            size_t wanted = 0;
+            size_t len = 0;
+            size_t count = 1 + py_below(&g, BPE_BATCH);
+            for (size_t i = 0; i < count; i++) {
+                size_t word = 1 + py_below(&g, 40);
+                for (size_t k = 0; k < word; k++) {
+                    want[wanted + k] = (uint32_t)py_below(&g, 2);
+                    text[len++] = "ab"[want[wanted + k]];
+                }
+                wanted += brute(want + wanted, word, &rules);
+                ends[i] = text + len;
+            }
+            ids.count = 0;
+            bpe_encode_row(&f.bpe, text, ends, count, text + len, &f.work, &ids);
+            assert_int_equal(ids.count, wanted);
+            assert_memory_equal(ids.items, want, wanted * sizeof(*want));
+        }
+        token_ids_done(&ids);
+        done(&f);
+    }
+}
+
 /* A NUL byte behind an entry that nothing continues once led back to the root. */
 static void test_trie_steps_by_nul(void **state)
 {
@@ -298,8 +361,10 @@ int main(void)
         cmocka_unit_test(test_byte_without_token_vanishes),
         cmocka_unit_test(test_unknown_token_is_fused),
         cmocka_unit_test(test_ignore_merges_takes_whole_entries),
+        cmocka_unit_test(test_byte_fallback_spells_characters),
         cmocka_unit_test(test_merges_out_of_order_are_doubted),
         cmocka_unit_test(test_both_engines_equal_brute_force),
+        cmocka_unit_test(test_a_row_is_its_words),
         cmocka_unit_test(test_trie_steps_by_nul),
         cmocka_unit_test(test_byte_map_is_a_bijection),
     };
