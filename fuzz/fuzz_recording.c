@@ -2,6 +2,13 @@
 #include "datasets/audio.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/* libsndfile 1.2.0 forgets to free what it made for an Ogg file whose beginning is damaged. */
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libvorbis\nleak:libsndfile\n";
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -34,6 +34,8 @@ CASES = [
     ("mlperf_out", "mlperf", 6, ["--hf-name", "mgoin/mlperf-inference-llama3.1-data", "--hf-output-len", "5"]),
     ("mmstar", "mmstar", 15, ["--hf-name", "Lin-Chen/MMStar", *CHAT]),
     ("mmstar_chat", "mmstar", 4, ["--hf-name", "Lin-Chen/MMStar", *CHAT, "--enable-multimodal-chat"]),
+    ("pictures", "pictures", 16, ["--hf-name", "Lin-Chen/MMStar", *CHAT, "--disable-shuffle"]),
+    ("gray16", "gray16", 1, ["--hf-name", "Lin-Chen/MMStar", *CHAT, "--disable-shuffle"]),
     ("arena_bench", "arena-bench", 7, ["--hf-name", "lmarena-ai/vision-arena-bench-v0.1", *CHAT]),
     ("arena_chat", "arena-chat", 4, ["--hf-name", "lmarena-ai/VisionArena-Chat", *CHAT, "--enable-multimodal-chat"]),
     ("llava", "llava", 6, ["--hf-name", "lmms-lab/LLaVA-OneVision-Data", "--hf-split", "train", *CHAT]),

@@ -146,22 +146,28 @@ static unsigned stored(const struct header *h, const uint8_t *row, size_t index)
     return row[bit / 8] >> (8 - h->depth - bit % 8) & mask;
 }
 
-/* The same in 8 bits: the high byte of 16, or small depths widened for gray. */
+/* The same in 8 bits, as Pillow reads it: of 16 the high byte, but gray that is too large for 8 bits is white; small
+ * depths of gray are widened. */
 static uint8_t sample(const struct header *h, const uint8_t *row, size_t index)
 {
     unsigned value = stored(h, row, index);
     if (h->depth == 16)
-        return (uint8_t)(value >> 8);
+        return (uint8_t)(h->type != GRAY ? value >> 8 : value < 255 ? value : 255);
     unsigned mask = (1u << h->depth) - 1;
     return (uint8_t)(h->type == GRAY && h->depth < 8 ? value * 255 / mask : value);
 }
 
-static bool is_transparent(const struct header *h, const uint8_t *row, size_t at)
+/* Pillow compares the widened pixel with the low byte of the colour that the file names, except for one bit. */
+static bool is_transparent(const struct header *h, const uint8_t *colour)
 {
-    for (size_t i = 0; i < h->channels; i++)
-        if (stored(h, row, at + i) != h->transparent[i])
+    for (size_t i = 0; i < h->channels; i++) {
+        unsigned key = h->transparent[i] & 255;
+        if (h->depth == 1)
+            key = h->transparent[i] != 0 ? 255 : 0;
+        if (colour[i] != key)
             return false;
-    return true;
+    }
+    return h->depth != 16 || h->type != GRAY;
 }
 
 void pixels_on_white(const uint8_t *rgb, unsigned opacity, uint8_t *out)
@@ -187,7 +193,7 @@ static void put_pixel(const struct header *h, const uint8_t *row, size_t x, uint
     }
     if (h->type == GRAY_ALPHA || h->type == RGB_ALPHA)
         opacity = sample(h, row, at + h->channels - 1);
-    else if (h->has_transparent && is_transparent(h, row, at))
+    else if (h->has_transparent && is_transparent(h, colour))
         opacity = 0;
     pixels_on_white(colour, opacity, rgb);
 }
