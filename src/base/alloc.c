@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void out_of_memory(size_t bytes)
+void mem_exhausted(size_t bytes)
 {
     fprintf(stderr, "vllm-bench: out of memory (%zu bytes wanted)\n", bytes);
     _Exit(70);
@@ -15,7 +15,7 @@ void *mem_alloc(size_t bytes)
 {
     void *ptr = malloc(bytes > 0 ? bytes : 1);
     if (ptr == NULL)
-        out_of_memory(bytes);
+        mem_exhausted(bytes);
     return ptr;
 }
 
@@ -23,7 +23,7 @@ void *mem_array(size_t count, size_t size)
 {
     void *ptr = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
     if (ptr == NULL)
-        out_of_memory(count);
+        mem_exhausted(count);
     return ptr;
 }
 
@@ -31,10 +31,10 @@ void *mem_resize(void *ptr, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
-        out_of_memory(count);
+        mem_exhausted(count);
     void *moved = realloc(ptr, bytes > 0 ? bytes : 1);
     if (moved == NULL)
-        out_of_memory(bytes);
+        mem_exhausted(bytes);
     return moved;
 }
 

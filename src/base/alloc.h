@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* Ends the program as every function here does when there is no memory; `bytes` is what was wanted. */
+void mem_exhausted(size_t bytes) __attribute__((noreturn));
+
 void *mem_alloc(size_t bytes);              /* not zeroed */
 void *mem_array(size_t count, size_t size); /* zeroed */
 void *mem_resize(void *ptr, size_t count, size_t size);

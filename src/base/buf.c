@@ -10,8 +10,8 @@ char *buf_reserve(struct buf *b, size_t more)
 {
     size_t need;
     if (__builtin_add_overflow(b->len, more, &need))
-        need = (size_t)-1;
-    if (need > b->cap) {
+        mem_exhausted((size_t)-1);
+    if (need > b->cap || b->ptr == NULL) {
         size_t cap = b->cap < 64 ? 64 : b->cap + b->cap / 2;
         if (cap < need)
             cap = need;
