@@ -42,6 +42,7 @@ struct hf_rows {
     struct queue ready; /* shuffled rows, from `given` on still to be given out */
     size_t given;
     bool ended;
+    struct arena arena; /* of all rows, where they are shuffled as a whole */
     struct buf path;
 };
 
@@ -127,15 +128,17 @@ void hf_rows_close(struct hf_rows *r)
     free(r->ready.items);
     free(r->files);
     buf_done(&r->path);
+    arena_done(&r->arena);
     free(r);
 }
 
 static enum hf_rows_result read_row(struct hf_rows *r, struct reader *reader, struct hf_row *row,
                                     struct error *err)
 {
+    struct arena *shared = r->spec.order == HF_SHUFFLED_WHOLE ? &r->arena : NULL;
     for (;;) {
         if (reader->table != NULL) {
-            enum hf_rows_result result = hf_table_next(reader->table, row, err);
+            enum hf_rows_result result = hf_table_next(reader->table, shared, row, err);
             if (result != HF_ROWS_END)
                 return result;
             hf_table_close(reader->table);

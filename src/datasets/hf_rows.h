@@ -4,7 +4,7 @@
  * gives half of them out.  Shuffled as a whole (Dataset.shuffle): one permutation of all rows.  Both draw from numpy's
  * default generator.  Unshuffled: file after file.
  * Use: hf_rows_open; hf_rows_next until HF_ROWS_END or HF_ROWS_FAILED, hf_row_done for every row; hf_rows_close.
- * Threads: one owner; a row belongs to whoever has it.  Errors: struct error that names file and row. */
+ * Threads: one owner; a row belongs to whoever has it, until hf_rows_close.  Errors: struct error that names file and row. */
 #ifndef VB_DATASETS_HF_ROWS_H
 #define VB_DATASETS_HF_ROWS_H
 
@@ -32,7 +32,7 @@ struct hf_rows_spec {
 
 struct hf_row {
     const struct js_value *value; /* an object; bytes of Parquet files as they are */
-    struct arena *arena;          /* owns it */
+    struct arena *arena;          /* owns it; NULL: hf_rows does */
     struct sv file;
     size_t number; /* in the file, from 1 */
 };

@@ -170,14 +170,15 @@ static bool next_raw(struct hf_table *t, struct sv *raw, bool *failed, struct er
     return false;
 }
 
-static enum hf_rows_result next_json(struct hf_table *t, struct hf_row *row, struct error *err)
+static enum hf_rows_result next_json(struct hf_table *t, struct arena *arena, struct hf_row *row,
+                                     struct error *err)
 {
     struct sv raw;
     bool failed = false;
     if (!next_raw(t, &raw, &failed, err))
         return failed ? HF_ROWS_FAILED : HF_ROWS_END;
     t->number++;
-    row->value = parse_row(row->arena, raw, err);
+    row->value = parse_row(arena, raw, err);
     if (row->value == NULL) {
         struct js_scan s;
         js_scan_init(&s, raw);
@@ -194,20 +195,24 @@ static enum hf_rows_result next_json(struct hf_table *t, struct hf_row *row, str
     return HF_ROWS_FAILED;
 }
 
-static enum hf_rows_result next_parquet(struct hf_table *t, struct hf_row *row, struct error *err)
+static enum hf_rows_result next_parquet(struct hf_table *t, struct arena *arena, struct hf_row *row,
+                                        struct error *err)
 {
-    enum parquet_result result = parquet_next(t->parquet, row->arena, &row->value, err);
+    enum parquet_result result = parquet_next(t->parquet, arena, &row->value, err);
     t->number += result == PARQUET_ROW;
     return result == PARQUET_ROW   ? HF_ROWS_ROW
            : result == PARQUET_END ? HF_ROWS_END
                                    : HF_ROWS_FAILED;
 }
 
-enum hf_rows_result hf_table_next(struct hf_table *t, struct hf_row *row, struct error *err)
+enum hf_rows_result hf_table_next(struct hf_table *t, struct arena *shared, struct hf_row *row,
+                                  struct error *err)
 {
-    *row = (struct hf_row){.arena = mem_new(struct arena), .file = t->name};
+    struct arena *own = shared == NULL ? mem_new(struct arena) : NULL;
+    struct arena *arena = own != NULL ? own : shared;
+    *row = (struct hf_row){.arena = own, .file = t->name};
     enum hf_rows_result result =
-        t->form == FORM_PARQUET ? next_parquet(t, row, err) : next_json(t, row, err);
+        t->form == FORM_PARQUET ? next_parquet(t, arena, row, err) : next_json(t, arena, row, err);
     row->number = t->number;
     if (result != HF_ROWS_ROW)
         hf_row_done(row);

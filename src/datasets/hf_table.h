@@ -11,8 +11,9 @@ struct hf_table;
 /* `name` for messages and rows, borrowed; it also says whether the file is Parquet.  columns, maybe: see hf_rows.h. */
 struct hf_table *hf_table_open(const char *path, struct sv name, const char *const *columns,
                                const char *const *maybe, struct error *err);
-/* A row that has been read already, which the next hf_table_next gives, has an arena of its own. */
-enum hf_rows_result hf_table_next(struct hf_table *table, struct hf_row *row, struct error *err);
+/* The row is made in `shared`; NULL: in an arena of its own, which hf_row_done frees. */
+enum hf_rows_result hf_table_next(struct hf_table *table, struct arena *shared, struct hf_row *row,
+                                  struct error *err);
 void hf_table_close(struct hf_table *table);
 
 /* Does the file begin as a JSON array? */
