@@ -1,5 +1,4 @@
-/* ffmpeg gets the frames through a pipe and writes a file of its own folder, since an MP4's index can only be written by
- * seeking. */
+/* ffmpeg gets the frames through a pipe and writes a file of its own folder: an MP4's index is written by seeking. */
 #include "datasets/format/video.h"
 
 #include "base/arena.h"
