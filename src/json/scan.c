@@ -34,12 +34,36 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* A line end and what indents the next line. */
+static __attribute__((noinline)) const char *skip_indent(const char *at, const char *end)
+{
+#ifdef __SSE2__
+    while (end - at >= 16) {
+        __m128i bytes;
+        memcpy(&bytes, at, sizeof(bytes));
+        __m128i blanks = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')),
+                                      _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n')));
+        blanks = _mm_or_si128(blanks, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')));
+        blanks = _mm_or_si128(blanks, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')));
+        unsigned others = ~(unsigned)_mm_movemask_epi8(blanks) & 0xffff;
+        if (others != 0)
+            return at + __builtin_ctz(others);
+        at += 16;
+    }
+#endif
+    while (at < end && is_blank(*at))
+        at++;
+    return at;
+}
+
 /* Most texts are written without blanks or with single ones. */
 static inline const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && (unsigned char)*at <= ' ' && is_blank(*at))
-        at++;
-    return at;
+    if (at == end || (unsigned char)*at > ' ')
+        return at;
+    if (*at == ' ' && end - at >= 2 && (unsigned char)at[1] > ' ')
+        return at + 1;
+    return skip_indent(at, end);
 }
 
 /* Value of a hexadecimal digit, or 16. */
