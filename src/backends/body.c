@@ -237,8 +237,10 @@ static void write_form_name(struct buf *out, struct sv name)
 /* multipart/form-data (RFC 7578): the file, then the members. */
 static void write_form(const struct body *b, struct part_writer *w)
 {
-    buf_add_str(&w->text, "--" BODY_BOUNDARY "\r\nContent-Type: audio/wav\r\n"
-                          "Content-Disposition: form-data; name=\"file\"; filename=\"");
+    buf_add_str(&w->text, "--" BODY_BOUNDARY "\r\nContent-Type: ");
+    flush_text(w);
+    add_part(w, PART_FILE_TYPE, sv_make(NULL, 0));
+    buf_add_str(&w->text, "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"");
     flush_text(w);
     add_part(w, PART_FILE_NAME, sv_make(NULL, 0));
     buf_add_str(&w->text, "\"\r\n\r\n");

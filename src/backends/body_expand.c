@@ -218,6 +218,24 @@ static bool is_plain_name(struct sv name)
     return name.len > 0;
 }
 
+/* What Python's mimetypes make of the endings that recordings have; a recording without a name is audio.wav, whose type
+ * Python's tool gives itself. */
+static void add_file_type(struct views *v, const struct body_values *values)
+{
+    static const char *const types[][2] = {
+        {".wav", "audio/x-wav"}, {".mp3", "audio/mpeg"}, {".flac", "audio/flac"},
+        {".ogg", "audio/ogg"},   {".m4a", "audio/mp4"},  {".opus", "audio/ogg"},
+    };
+    struct sv name = values->file_name;
+    struct sv type = SV_LIT("application/octet-stream");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct sv end = sv_from(types[i][0]);
+        if (name.len > end.len && sv_eq_nocase(sv_skip(name, name.len - end.len), end))
+            type = sv_from(types[i][1]);
+    }
+    add(v, is_plain_name(name) ? type : SV_LIT("audio/wav"));
+}
+
 static void add_file_name(struct views *v, const struct body_values *values)
 {
     add(v, is_plain_name(values->file_name) ? values->file_name : SV_LIT("audio.wav"));
@@ -245,6 +263,7 @@ static add_fn *const slots[] = {
     [PART_INPUT_CLIP] = add_input_clip,
     [PART_MODALITY_CLIP] = add_modality_clip,
     [PART_EXTRA] = add_extra,
+    [PART_FILE_TYPE] = add_file_type,
     [PART_FILE_NAME] = add_file_name,
     [PART_FILE] = add_file,
 };

@@ -246,6 +246,27 @@ def test_tools_are_sent_with_the_messages():
     same(function["parameters"]["properties"]["type"], {"type": "string"}, "a property of the name is none")
 
 
+def test_recordings_go_up_with_names_and_types():
+    """Types as aiohttp takes them from Python's mimetypes."""
+    with RawServer(lambda i: [HEAD + chunked(event({"choices": [{"delta": {"content": "a"}}]}), usage(1), DONE)]) as server:
+        result = run("serve", "--host", "127.0.0.1", "--port", str(server.port), "--disable-tqdm", "--model", "m",
+                     "--tokenizer", TOKENIZER, "--dataset-name", "hf", "--dataset-path", os.path.join(HF, "earnings"),
+                     "--hf-name", "ArtificialAnalysis/Earnings22-Cleaned-AA", *AUDIO, "--num-prompts", "6",
+                     "--disable-shuffle", "--endpoint", "/v1/audio/transcriptions", "--max-concurrency", "1",
+                     "--ready-check-timeout-sec", "0")
+        same(result.status, 0, "exit status", result)
+        bodies = [body for _, _, body in server.requests]
+    types = {"a.wav": "audio/x-wav", "b.flac": "audio/flac", "c.ogg": "audio/ogg", "d.wav": "audio/x-wav",
+             "e.flac": "audio/flac", "f.mp3": "audio/mpeg"}
+    for body, (name, mime) in zip(bodies, types.items()):
+        head, rest = body.split(b"\r\n\r\n", 1)
+        holds(b"Content-Type: " + mime.encode() in head and b'filename="' + name.encode() + b'"' in head, head, result)
+        with open(os.path.join(HF, "earnings", "media", name), "rb") as f:
+            content = f.read()
+        same(rest[:len(content)], content, "bytes of " + name)
+    same(len(bodies), 6, "requests", result)
+
+
 # ---- faults -------------------------------------------------------------------------------------------------------------
 
 def refused(path, *flags, status=2, words=()):

@@ -280,9 +280,10 @@ static void check_form(struct config config, struct body_values values, const ch
 #define FIELD(name, value)                                                                         \
     "Content-Type: text/plain; charset=utf-8|Content-Disposition: form-data; name=\"" name         \
     "\"||" value "\n"
-#define WAV(name)                                                                                  \
-    "Content-Type: audio/wav|Content-Disposition: form-data; name=\"file\"; filename=\"" name      \
+#define SOUND(type, name)                                                                          \
+    "Content-Type: audio/" type "|Content-Disposition: form-data; name=\"file\"; filename=\"" name \
     "\"||RIFFdata\n"
+#define WAV(name) SOUND("wav", name)
 
 static void a_recording_goes_up_as_a_form(void **state)
 {
@@ -302,7 +303,7 @@ static void a_recording_goes_up_as_a_form(void **state)
                                              "\"a\":false,\"b\":null,\"c\\\"\":[1,\"x\"]}",
                                .plain_openai = true},
                values,
-               WAV("tone.flac") FIELD("model", "org/wh\"isper") FIELD("stream", "True")
+               SOUND("flac", "tone.flac") FIELD("model", "org/wh\"isper") FIELD("stream", "True")
                    FIELD("language", "de") FIELD("temperature", "0.5") FIELD("a", "False")
                        FIELD("b", "None") FIELD("c%22", "[1,\"x\"]"));
 }
