@@ -14,7 +14,8 @@
 #define HUB_JSON_MAX ((size_t)256 << 20)
 
 struct hub_state {
-    void *curl;              /* CURL *, made by the first request */
+    struct libcurl *api;     /* libcurl, from the first request on */
+    void *curl;              /* CURL *, likewise */
     unsigned connect_s;      /* limit for connecting, and for the head of a reply */
     unsigned stall_s;        /* a body that brings nothing for so long has ended */
     struct buf dead_origin;  /* "scheme://host:port" that could not be reached; empty: none */

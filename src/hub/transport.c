@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "hub/libcurl.h"
 #include "json/tree.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,51 +37,52 @@ struct exchange {
 /* ---- URLs --------------------------------------------------------------------------------------------------------- */
 
 /* A part of a URL, appended; false when there is none. */
-static bool add_part(CURLU *url, CURLUPart part, struct buf *out)
+static bool add_part(const struct libcurl *api, CURLU *url, CURLUPart part, struct buf *out)
 {
     char *text = NULL;
-    bool ok = curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) == CURLUE_OK;
+    bool ok = api->url_get(url, part, &text, CURLU_DEFAULT_PORT) == CURLUE_OK;
     if (ok)
         buf_add_str(out, text);
-    curl_free(text);
+    api->free(text);
     return ok;
 }
 
 /* "https://host:443". */
-static bool origin_of(const char *text, struct buf *out)
+static bool origin_of(const struct libcurl *api, const char *text, struct buf *out)
 {
-    CURLU *url = curl_url();
+    CURLU *url = api->url();
     buf_reset(out);
-    bool ok = url != NULL && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
-              add_part(url, CURLUPART_SCHEME, out);
+    bool ok = url != NULL && api->url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
+              add_part(api, url, CURLUPART_SCHEME, out);
     buf_add_str(out, "://");
-    ok = ok && add_part(url, CURLUPART_HOST, out);
+    ok = ok && add_part(api, url, CURLUPART_HOST, out);
     buf_add_char(out, ':');
-    ok = ok && add_part(url, CURLUPART_PORT, out);
-    curl_url_cleanup(url);
+    ok = ok && add_part(api, url, CURLUPART_PORT, out);
+    api->url_cleanup(url);
     return ok;
 }
 
-static bool same_origin(const char *a, const char *b)
+static bool same_origin(const struct libcurl *api, const char *a, const char *b)
 {
     struct buf one = {0};
     struct buf two = {0};
-    bool same = origin_of(a, &one) && origin_of(b, &two) && sv_eq(buf_sv(&one), buf_sv(&two));
+    bool same =
+        origin_of(api, a, &one) && origin_of(api, b, &two) && sv_eq(buf_sv(&one), buf_sv(&two));
     buf_done(&one);
     buf_done(&two);
     return same;
 }
 
 /* *url becomes what `location` means seen from it. */
-static bool go_to(struct buf *url, const char *location)
+static bool go_to(const struct libcurl *api, struct buf *url, const char *location)
 {
-    CURLU *joined = curl_url();
+    CURLU *joined = api->url();
     struct buf next = {0};
     bool ok = joined != NULL &&
-              curl_url_set(joined, CURLUPART_URL, buf_cstr(url), 0) == CURLUE_OK &&
-              curl_url_set(joined, CURLUPART_URL, location, 0) == CURLUE_OK &&
-              add_part(joined, CURLUPART_URL, &next);
-    curl_url_cleanup(joined);
+              api->url_set(joined, CURLUPART_URL, buf_cstr(url), 0) == CURLUE_OK &&
+              api->url_set(joined, CURLUPART_URL, location, 0) == CURLUE_OK &&
+              add_part(api, joined, CURLUPART_URL, &next);
+    api->url_cleanup(joined);
     if (ok) {
         buf_reset(url);
         buf_add(url, buf_sv(&next));
@@ -108,10 +109,10 @@ void hub_shown_url(const char *url, struct buf *out)
 }
 
 /* This machine is reached directly, as everywhere in this program. */
-static bool is_loopback(const char *url)
+static bool is_loopback(const struct libcurl *api, const char *url)
 {
     struct buf origin = {0};
-    bool is = origin_of(url, &origin);
+    bool is = origin_of(api, url, &origin);
     const char *host = is ? strstr(buf_cstr(&origin), "://") + 3 : "";
     is = strncmp(host, "127.", 4) == 0 || strncmp(host, "localhost:", 10) == 0 ||
          strncmp(host, "[::1]:", 6) == 0;
@@ -185,23 +186,37 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 
 /* ---- one exchange ------------------------------------------------------------------------------------------------- */
 
-static CURL *handle_of(struct hub_context *hub)
+static CURL *handle_of(struct hub_context *hub, struct error *err)
 {
     struct hub_state *state = hub->state;
-    if (state->curl == NULL && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
-        state->curl = curl_easy_init();
+    const struct libcurl *api = state->api;
+    if (state->curl == NULL)
+        state->curl = api->easy_init();
     if (state->curl != NULL)
-        curl_easy_reset(state->curl);
+        api->easy_reset(state->curl);
+    else
+        error_set(err, E_UNSUPPORTED, "libcurl cannot be used here");
     return state->curl;
+}
+
+static bool load(struct hub_context *hub, struct error *err)
+{
+    struct hub_state *state = hub->state;
+    if (state->api == NULL)
+        state->api = mem_new(struct libcurl);
+    return libcurl_load(state->api, err);
 }
 
 void hub_transport_done(struct hub_context *hub)
 {
-    if (hub->state->curl != NULL) {
-        curl_easy_cleanup(hub->state->curl);
-        curl_global_cleanup();
-        hub->state->curl = NULL;
-    }
+    struct hub_state *state = hub->state;
+    if (state->curl != NULL)
+        state->api->easy_cleanup(state->curl);
+    if (state->api != NULL)
+        libcurl_unload(state->api);
+    free(state->api);
+    state->api = NULL;
+    state->curl = NULL;
 }
 
 /* Something that can stand in a header line. */
@@ -215,69 +230,73 @@ static bool is_token(const char *token)
 
 static void add_header(struct exchange *x, const char *line)
 {
-    struct curl_slist *longer = curl_slist_append(x->headers, line);
+    struct curl_slist *longer = x->hub->state->api->slist_append(x->headers, line);
     x->headers = longer != NULL ? longer : x->headers;
 }
 
 static void set_headers(struct exchange *x, const char *url)
 {
     const struct hub_context *hub = x->hub;
+    const struct libcurl *api = hub->state->api;
     struct buf line = {0};
-    bool ours = same_origin(url, hub->endpoint) || same_origin(url, hub->datasets_server);
+    bool ours = same_origin(api, url, hub->endpoint) || same_origin(api, url, hub->datasets_server);
     add_header(x, "Accept-Encoding: identity");
     if (hub->token != NULL && ours) {
         buf_add_fmt(&line, "Authorization: Bearer %s", hub->token);
         add_header(x, buf_cstr(&line));
     }
     buf_done(&line);
-    curl_easy_setopt(x->hub->state->curl, CURLOPT_HTTPHEADER, x->headers);
+    api->easy_setopt(x->hub->state->curl, CURLOPT_HTTPHEADER, x->headers);
 }
 
 static void set_way(CURL *curl, const struct hub_context *hub, const char *url)
 {
+    const struct libcurl *api = hub->state->api;
     const char *upper = getenv("HTTP_PROXY");
     const char *lower = getenv("http_proxy");
-    if (is_loopback(url)) {
-        curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    if (is_loopback(api, url)) {
+        api->easy_setopt(curl, CURLOPT_PROXY, "");
     } else if (strncmp(url, "http://", 7) == 0 && lower == NULL && upper != NULL) {
         /* libcurl reads the small name only, for the sake of CGI scripts. */
-        curl_easy_setopt(curl, CURLOPT_PROXY, upper);
+        api->easy_setopt(curl, CURLOPT_PROXY, upper);
     }
     if (hub->ca_file != NULL && hub->ca_file[0] != '\0')
-        curl_easy_setopt(curl, file_is_dir(hub->ca_file) ? CURLOPT_CAPATH : CURLOPT_CAINFO,
+        api->easy_setopt(curl, file_is_dir(hub->ca_file) ? CURLOPT_CAPATH : CURLOPT_CAINFO,
                          hub->ca_file);
     if (hub->insecure) {
-        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+        api->easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+        api->easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
     }
 }
 
 static void set_limits(CURL *curl, const struct hub_state *state, enum hub_wait wait)
 {
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)state->connect_s);
+    const struct libcurl *api = state->api;
+    api->easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)state->connect_s);
     if (wait == HUB_WAIT_HEAD) {
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT, 2L * (long)state->connect_s);
+        api->easy_setopt(curl, CURLOPT_TIMEOUT, 2L * (long)state->connect_s);
     } else if (wait == HUB_WAIT_JSON) {
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)JSON_S);
+        api->easy_setopt(curl, CURLOPT_TIMEOUT, (long)JSON_S);
     } else {
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)state->stall_s);
+        api->easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        api->easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)state->stall_s);
     }
 }
 
 static void set_callbacks(CURL *curl, struct exchange *x)
 {
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, x->reason);
-    curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, x);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    const struct libcurl *api = x->hub->state->api;
+    api->easy_setopt(curl, CURLOPT_ERRORBUFFER, x->reason);
+    api->easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
+    api->easy_setopt(curl, CURLOPT_HEADERDATA, x);
+    api->easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+    api->easy_setopt(curl, CURLOPT_WRITEDATA, x);
+    api->easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    api->easy_setopt(curl, CURLOPT_XFERINFODATA, x);
+    api->easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }
 
-static void set_range(CURL *curl, const struct hub_request *r)
+static void set_range(const struct libcurl *api, CURL *curl, const struct hub_request *r)
 {
     char range[64];
     if (!r->ranged)
@@ -287,7 +306,7 @@ static void set_range(CURL *curl, const struct hub_request *r)
     else
         snprintf(range, sizeof(range), "%llu-%llu", (unsigned long long)r->range_first,
                  (unsigned long long)r->range_last);
-    curl_easy_setopt(curl, CURLOPT_RANGE, range);
+    api->easy_setopt(curl, CURLOPT_RANGE, range);
 }
 
 static bool is_connection_fault(CURLcode code, const struct hub_headers *h)
@@ -309,7 +328,7 @@ static bool is_connection_fault(CURLcode code, const struct hub_headers *h)
 static enum hub_outcome judge_transfer(const struct exchange *x, CURLcode code, const char *url,
                                        struct error *err)
 {
-    const char *reason = x->reason[0] != '\0' ? x->reason : curl_easy_strerror(code);
+    const char *reason = x->reason[0] != '\0' ? x->reason : x->hub->state->api->easy_strerror(code);
     enum hub_outcome outcome = HUB_OK;
     if (x->interrupted) {
         error_set(err, E_INTERRUPTED, "the download was interrupted");
@@ -337,31 +356,30 @@ static enum hub_outcome judge_transfer(const struct exchange *x, CURLcode code, 
 static enum hub_outcome exchange(struct hub_context *hub, const struct hub_request *request,
                                  struct hub_reply *reply, struct error *err)
 {
-    CURL *curl = handle_of(hub);
+    const struct libcurl *api = hub->state->api;
+    CURL *curl = handle_of(hub, err);
     const char *url = buf_cstr(&reply->url);
     struct exchange x = {.hub = hub, .request = request, .reply = reply};
-    if (curl == NULL) {
-        error_set(err, E_UNSUPPORTED, "libcurl cannot be used");
+    if (curl == NULL)
         return HUB_FAILED;
-    }
     hub_headers_reset(&reply->headers);
     buf_reset(&reply->body);
     reply->ended = false;
     x.start_ns = x.shown_ns = clock_mono_ns();
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "vllm-bench/" VB_VERSION);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT,
+    api->easy_setopt(curl, CURLOPT_URL, url);
+    api->easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    api->easy_setopt(curl, CURLOPT_USERAGENT, "vllm-bench/" VB_VERSION);
+    api->easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    api->easy_setopt(curl, CURLOPT_QUICK_EXIT,
                      1L); /* a name server that is silent holds nothing up */
-    curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    set_range(curl, request);
+    api->easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    set_range(api, curl, request);
     set_way(curl, hub, url);
     set_limits(curl, hub->state, request->wait);
     set_callbacks(curl, &x);
     set_headers(&x, url);
-    CURLcode code = curl_easy_perform(curl);
-    curl_slist_free_all(x.headers);
+    CURLcode code = api->easy_perform(curl);
+    api->slist_free_all(x.headers);
     return judge_transfer(&x, code, url, err);
 }
 
@@ -390,14 +408,15 @@ static bool check_settings(const struct hub_context *hub, const char *url, struc
 }
 
 /* The next place of a redirect; *last: the redirect itself is the reply. */
-static bool follow(const struct hub_request *request, struct hub_reply *reply, bool *last,
-                   struct error *err)
+static bool follow(const struct libcurl *api, const struct hub_request *request,
+                   struct hub_reply *reply, bool *last, struct error *err)
 {
     struct buf before = {0};
     buf_add(&before, buf_sv(&reply->url));
-    bool ok = go_to(&reply->url, reply->headers.location);
+    bool ok = go_to(api, &reply->url, reply->headers.location);
     bool secure = sv_starts(buf_sv(&before), SV_LIT("https://"));
-    *last = ok && request->same_host_only && !same_origin(buf_cstr(&before), buf_cstr(&reply->url));
+    *last = ok && request->same_host_only &&
+            !same_origin(api, buf_cstr(&before), buf_cstr(&reply->url));
     if (!ok)
         error_set(err, E_NETWORK, "a redirect of '%s' cannot be understood", buf_cstr(&before));
     else if (secure && !sv_starts(buf_sv(&reply->url), SV_LIT("https://")))
@@ -412,14 +431,14 @@ enum hub_outcome hub_send(struct hub_context *hub, const struct hub_request *req
 {
     buf_reset(&reply->url);
     buf_add_str(&reply->url, request->url);
-    if (!check_settings(hub, request->url, err))
+    if (!check_settings(hub, request->url, err) || !load(hub, err))
         return HUB_FAILED;
     for (unsigned i = 0; i <= REDIRECTS_MAX; i++) {
         bool last = false;
         enum hub_outcome outcome = exchange(hub, request, reply, err);
         if (outcome != HUB_OK || !is_redirect(&reply->headers))
             return outcome;
-        if (!follow(request, reply, &last, err))
+        if (!follow(hub->state->api, request, reply, &last, err))
             return HUB_FAILED;
         if (last)
             return HUB_OK;
@@ -456,7 +475,8 @@ static bool is_dead(struct hub_context *hub, const char *url, struct error *err)
 {
     struct buf origin = {0};
     struct hub_state *state = hub->state;
-    bool dead = state->dead_origin.len > 0 && origin_of(url, &origin) &&
+    const struct libcurl *api = state->api;
+    bool dead = state->dead_origin.len > 0 && origin_of(api, url, &origin) &&
                 sv_eq(buf_sv(&origin), buf_sv(&state->dead_origin));
     if (dead)
         *err = state->dead_error;
@@ -473,7 +493,8 @@ enum hub_outcome hub_send_patiently(struct hub_context *hub, const struct hub_re
         enum hub_outcome outcome = hub_send(hub, request, reply, err);
         unsigned wait_s = 2 * attempt;
         if (attempt > hub->retries || !is_passing(outcome, reply)) {
-            if (outcome == HUB_UNREACHABLE && origin_of(request->url, &hub->state->dead_origin))
+            if (outcome == HUB_UNREACHABLE &&
+                origin_of(hub->state->api, request->url, &hub->state->dead_origin))
                 hub->state->dead_error = *err;
             return outcome;
         }
