@@ -226,8 +226,6 @@ static bool build(const struct dataset_context *context, struct workload *worklo
     const struct dataset_type *type = type_find(config->dataset_name);
     if (type == NULL)
         return error_set(err, E_CONFIG, "data set '%s' is unknown", config->dataset_name);
-    if (type->build == NULL)
-        return error_set(err, E_UNSUPPORTED, "data set '%s' is beyond this version", type->name);
     if (config->dataset_path != NULL && !type->takes_path)
         return error_set(err, E_CONFIG,
                          "data set '%s' takes no --dataset-path; name the data set "

@@ -11,9 +11,9 @@ typedef bool dataset_build_fn(const struct dataset_context *context, struct work
 struct dataset_type {
     const char *name; /* canonical */
     const char *aliases[3];
-    bool takes_path;                                      /* understands --dataset-path */
-    bool oversamples;                                     /* DATASETS 0.5 holds */
-    dataset_build_fn *build;                              /* NULL: known, but beyond this version */
+    bool takes_path;  /* understands --dataset-path */
+    bool oversamples; /* DATASETS 0.5 holds */
+    dataset_build_fn *build;
     bool (*needs_tokenizer)(const struct config *config); /* NULL: yes */
 };
 

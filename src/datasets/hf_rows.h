@@ -4,7 +4,8 @@
  * gives half of them out.  Shuffled as a whole (Dataset.shuffle): one permutation of all rows.  Both draw from numpy's
  * default generator.  Unshuffled: file after file.
  * Use: hf_rows_open; hf_rows_next until HF_ROWS_END or HF_ROWS_FAILED, hf_row_done for every row; hf_rows_close.
- * Threads: one owner; a row belongs to whoever has it, until hf_rows_close.  Errors: struct error that names file and row. */
+ * Threads: one owner; a row belongs to whoever has it, until hf_rows_close.
+ * Errors: struct error that names file and row. */
 #ifndef VB_DATASETS_HF_ROWS_H
 #define VB_DATASETS_HF_ROWS_H
 

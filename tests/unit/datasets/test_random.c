@@ -176,7 +176,7 @@ static void test_impossible_settings_are_refused(void **state)
     f.config.prompt_token_ids = true;
     expect_error(&f, "give --tokenizer");
     fixture_init(&f, "hf");
-    expect_error(&f, "beyond this version");
+    expect_error(&f, "--dataset-path is needed");
 }
 
 static void test_no_prompt_but_a_prefix_is_fine(void **state)
