@@ -10,6 +10,8 @@
 /* The library's header needs stdio before it. */
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 enum { QUALITY = 75 }; /* Pillow's default */
 enum { PIXELS_MAX = 64 * 1024 * 1024, MARKER_MAX = 65533 };
 
@@ -29,6 +31,15 @@ static void on_fault(j_common_ptr info)
 static void on_message(j_common_ptr info)
 {
     (void)info;
+}
+
+/* The library would go on with gray for what is missing of a file. */
+static void on_warning(j_common_ptr info, int level)
+{
+    const struct jpeg_decompress_struct *d = (const struct jpeg_decompress_struct *)info;
+    if (level < 0 && info->is_decompressor && info->err->msg_code == JWRN_JPEG_EOF &&
+        (d->output_height == 0 || d->output_scanline < d->output_height))
+        on_fault(info);
 }
 
 static void write_rows(struct jpeg_compress_struct *info, const uint8_t *rgb)
@@ -152,6 +163,7 @@ static bool decompress(struct sv bytes, struct pixels *out, uint8_t **inks, stru
     info.err = jpeg_std_error(&fault.base);
     fault.base.error_exit = on_fault;
     fault.base.output_message = on_message;
+    fault.base.emit_message = on_warning;
     if (setjmp(fault.back) != 0) {
         jpeg_destroy_decompress(&info);
         return error_set(err, E_PARSE, "malformed JPEG image: %s", fault.message);

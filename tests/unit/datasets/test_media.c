@@ -126,6 +126,21 @@ static void test_sizes_are_read_as_python_reads_a_dict(void **state)
     }
 }
 
+/* Pillow says "image file is truncated"; only the mark of the end, two bytes, may be missing. */
+static void test_every_cut_of_a_photo_is_refused(void **state)
+{
+    struct buf in = {0};
+    struct pixels pixels = {0};
+    struct error err;
+    (void)state;
+    assert_true(file_read(TEST_DATA "/datasets/noise_0_16x24.jpg", &in, &err));
+    for (size_t n = 0; n + 2 < in.len; n++)
+        assert_false(jpeg_decode(sv_make(in.ptr, n), &pixels, &err));
+    assert_true(jpeg_decode(buf_sv(&in), &pixels, &err));
+    free(pixels.rgb);
+    buf_done(&in);
+}
+
 static void test_bad_sizes_and_limits_are_named(void **state)
 {
     static const char *const bad[][3] = {
@@ -208,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_pictures_are_rewritten_as_pillow_does),
         cmocka_unit_test(test_every_cut_of_a_picture_is_refused),
         cmocka_unit_test(test_sizes_are_read_as_python_reads_a_dict),
+        cmocka_unit_test(test_every_cut_of_a_photo_is_refused),
         cmocka_unit_test(test_bad_sizes_and_limits_are_named),
         cmocka_unit_test(test_multimodal_chat_makes_the_same_request),
     };
