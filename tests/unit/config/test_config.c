@@ -489,7 +489,7 @@ static void test_data_sets_have_their_own_rules(void **state)
     refuse("--dataset-name|custom|--dataset-path|a.json", "--dataset-path", "'a.json'");
     refuse("--dataset-path|a.jsonl", "--dataset-path", "'a.jsonl'");
     refuse("--dataset-name|prefix_repetition|--dataset-path|a", "--dataset-path", "'a'");
-    refuse("--dataset-name|sharegpt", "sharegpt", "--dataset-path");
+    refuse("--dataset-name|burstgpt", "burstgpt", "--dataset-path");
     refuse("--dataset-name|random-mm", "random-mm", "openai-chat");
     refuse("--dataset-name|prefix_repetition|--num-prompts|3", "num-prefixes", "10");
     refuse("--self-timed", "--self-timed", "timed_trace");
