@@ -64,7 +64,8 @@ static bool finish(struct encoder *e)
 
 bool video_check(struct error *err)
 {
-    static char program[] = "ffmpeg", flag[] = "-version";
+    char program[] = "ffmpeg";
+    char flag[] = "-version";
     char *const words[] = {program, flag, NULL};
     struct encoder e;
     if (!start(&e, words, "/dev/null", err))
