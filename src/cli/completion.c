@@ -30,12 +30,6 @@ static enum value_type value_type(const struct option_row *row)
                                                                                 : VALUE_OTHER;
 }
 
-/* Flags that are refused are not offered. */
-static bool is_offered(const struct option_row *row)
-{
-    return (row->flags & OPTION_LATER) == 0;
-}
-
 /* The first sentence, without its full stop. */
 static struct sv summary(const struct option_row *row)
 {
@@ -60,7 +54,7 @@ static void bash_case(struct buf *out, const struct command_flags *c, enum value
 {
     const char *before = "    ";
     for (size_t i = 0; i < c->count; i++) {
-        if (is_offered(&c->rows[i]) && value_type(&c->rows[i]) == type) {
+        if (value_type(&c->rows[i]) == type) {
             buf_add_fmt(out, "%s--%s", before, c->rows[i].name);
             before = "|";
         }
@@ -76,7 +70,7 @@ static void bash_command(struct buf *out, const struct command_flags *c)
     buf_add_fmt(out, "_vllm_bench_%s() {\n  case ${prev//_/-} in\n",
                 strcmp(c->name, "mock-server") == 0 ? "mock_server" : c->name);
     for (size_t i = 0; i < c->count; i++) {
-        if (is_offered(&c->rows[i]) && value_type(&c->rows[i]) == VALUE_CHOICE) {
+        if (value_type(&c->rows[i]) == VALUE_CHOICE) {
             buf_add_fmt(
                 out,
                 "    --%s)\n      COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n      return ;;\n",
@@ -93,9 +87,7 @@ static void bash_command(struct buf *out, const struct command_flags *c)
     buf_add_str(out, "  esac\n  if [[ $cur == -* ]]; then\n"
                      "    COMPREPLY=($(compgen -W '--help --version");
     for (size_t i = 0; i < c->count; i++) {
-        if (is_offered(&c->rows[i])) {
-            buf_add_fmt(out, " --%s", c->rows[i].name);
-        }
+        buf_add_fmt(out, " --%s", c->rows[i].name);
     }
     buf_add_str(out, "' -- \"${cur//_/-}\"))\n");
     if (c->takes_files) {
@@ -181,9 +173,6 @@ static void zsh_flags(struct buf *out, const struct command_flags *c)
     buf_add_str(out, "  _arguments -S \\\n");
     for (size_t i = 0; i < c->count; i++) {
         const struct option_row *row = &c->rows[i];
-        if (!is_offered(row)) {
-            continue;
-        }
         buf_add_fmt(out, "    '%s--%s%s[", (row->flags & OPTION_MULTI) != 0 ? "*" : "", row->name,
                     is_switch(row) ? "" : "=");
         zsh_escape(out, summary(row));
@@ -233,9 +222,6 @@ static void fish_flags(struct buf *out, const struct command_flags *c, const cha
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct option_row *row = &c->rows[i];
-        if (!is_offered(row)) {
-            continue;
-        }
         buf_add_fmt(out, "complete -c vllm-bench -n '%s' -l %s", condition, row->name);
         enum value_type type = value_type(row);
         if (type == VALUE_CHOICE) {

@@ -141,9 +141,6 @@ static void grouped(struct buf *out, const struct option_row *rows, size_t count
 {
     const char *group = "";
     for (size_t i = 0; i < count; i++) {
-        if ((rows[i].flags & OPTION_LATER) != 0) {
-            continue;
-        }
         if (strcmp(rows[i].group, group) != 0) {
             group = rows[i].group;
             buf_add_str(out, ".SS ");
@@ -177,22 +174,6 @@ static void options(struct buf *out)
                 "\\fB\\-\\-no\\-\\fIname\\fR turns a switch off that a file or the environment "
                 "turned on.\n");
     grouped(out, rows, count);
-}
-
-static void later(struct buf *out)
-{
-    size_t count;
-    const struct option_row *rows = config_options(&count);
-    const char *before = ".SS known, but not in this version\n";
-    for (size_t i = 0; i < count; i++) {
-        if ((rows[i].flags & OPTION_LATER) != 0) {
-            buf_add_fmt(out, "%s\\fB\\-\\-", before);
-            roff_str(out, rows[i].name);
-            buf_add_str(out, "\\fR");
-            before = ",\n";
-        }
-    }
-    buf_add_str(out, before[0] == ',' ? "\n" : "");
 }
 
 static void head(struct buf *out)
@@ -284,7 +265,6 @@ void generate_man(const struct command_flags *others, struct buf *out)
 {
     head(out);
     options(out);
-    later(out);
     others_options(out, others);
     environment(out);
     tail(out);

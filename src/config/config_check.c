@@ -215,9 +215,8 @@ static bool check_dataset_path(const struct config *config, struct error *err)
 {
     static const char *const makers[] = {"random", "random-mm", "random-rerank",
                                          "prefix_repetition", "prefix-repetition"};
-    static const char *const readers[] = {
-        "burstgpt",   "custom_image", "custom_mm", "custom_audio",
-        "spec_bench", "timed_trace",  "workload"};
+    static const char *const readers[] = {"burstgpt",   "custom_image", "custom_mm", "custom_audio",
+                                          "spec_bench", "timed_trace",  "workload"};
     const char *name = config->dataset_name;
     for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
         if (is(name, makers[i]) && config->dataset_path != NULL) {
@@ -394,7 +393,8 @@ static void warn_idle(struct config *config)
                     config->tokenizer_mode);
     }
     if (!config->save_result && !config->append_result) {
-        bool named = !config->plot_timeline && !config->plot_dataset_stats; /* plots take the name */
+        bool named =
+            !config->plot_timeline && !config->plot_dataset_stats; /* plots take the name */
         const char *flag = config->save_detailed                      ? "--save-detailed"
                            : named && config->result_filename != NULL ? "--result-filename"
                            : named && config->result_dir != NULL      ? "--result-dir"

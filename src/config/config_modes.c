@@ -195,9 +195,10 @@ static bool check_multi_turn_data(const struct config *config, struct error *err
                          "--multi-turn-prefix-global-ratio and "
                          "--multi-turn-prefix-conversation-ratio: together they must be below 1");
     if (!random && config->multi_turn.max_turns == 1)
-        return error_set(err, E_CONFIG,
-                         "--multi-turn-max-turns: '1' leaves no conversation; with sharegpt and hf it "
-                         "is 0 (no limit) or 2 and more");
+        return error_set(
+            err, E_CONFIG,
+            "--multi-turn-max-turns: '1' leaves no conversation; with sharegpt and hf it "
+            "is 0 (no limit) or 2 and more");
     return true;
 }
 

@@ -511,14 +511,6 @@ static bool set_goodput(const struct option_call *call, struct error *err)
     {ROW(name_, SWITCH, field_, flags_, group_, NULL, NULL, help_)},
 #define SWITCH_X(name_, field_, flags_, group_, help_, ...)                                        \
     {ROW(name_, SWITCH, field_, flags_, group_, NULL, NULL, help_), __VA_ARGS__},
-#define LATER(name_, group_, value_, default_, help_)                                              \
-    LATER_X(name_, group_, value_, default_, help_, .flags = OPTION_LATER)
-#define LATER_X(name_, group_, value_, default_, help_, ...)                                       \
-    {.name = (name_), .kind = OPTION_STRING, .group = (group_), .value = (value_),                 \
-     .default_text = (default_), .help = (help_), __VA_ARGS__},
-#define LATER_SWITCH(name_, aliases_, group_, help_)                                               \
-    {.name = (name_), .aliases = (aliases_), .kind = OPTION_SWITCH, .flags = OPTION_LATER,         \
-     .group = (group_), .help = (help_)},
 
 static const struct option_row rows[] = {
 #include "config/options.def"

@@ -18,7 +18,7 @@ static const void *field(const struct config *config, const struct option_row *r
 static bool has_field(const struct option_row *row)
 {
     return row->kind != OPTION_CALLBACK && row->kind != OPTION_DURATION_S &&
-           row->kind != OPTION_DURATION_MS && (row->flags & (OPTION_LATER | OPTION_NO_EFFECT)) == 0;
+           row->kind != OPTION_DURATION_MS && (row->flags & OPTION_NO_EFFECT) == 0;
 }
 
 static void add_number(struct buf *out, const struct config *config, const struct option_row *row)
@@ -199,7 +199,7 @@ static bool is_left_out(const struct option_row *row)
             return true;
         }
     }
-    return (row->flags & (OPTION_LATER | OPTION_NO_EFFECT)) != 0;
+    return (row->flags & OPTION_NO_EFFECT) != 0;
 }
 
 static void add_line(struct buf *out, const struct config_snapshot *s, const struct option_row *row,

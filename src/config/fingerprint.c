@@ -108,7 +108,7 @@ void config_fingerprint(const struct config *config, char out[FINGERPRINT_LEN + 
     const struct option_row *rows = config_options(&count);
     struct buf text = {0};
     for (size_t i = 0; i < count; i++)
-        if (!is_left_out(rows[i].name) && (rows[i].flags & (OPTION_LATER | OPTION_NO_EFFECT)) == 0)
+        if (!is_left_out(rows[i].name) && (rows[i].flags & OPTION_NO_EFFECT) == 0)
             add_row(&text, config, &rows[i]);
     add_callbacks(&text, config);
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -155,22 +155,6 @@ bool option_fail_unknown(const struct option_parser *p, const char *dashes, stru
     return false;
 }
 
-/* A flag of the peers that this version lacks: harmless when it asks for what happens anyway. */
-static bool apply_later(const struct option_row *row, struct sv name, const char *value,
-                        struct error *err)
-{
-    if (value != NULL && option_is_default(row, value)) {
-        return true;
-    }
-    if (value != NULL) {
-        return error_set(err, E_USAGE,
-                         "--" SV_FMT " is not supported by this version of vllm-bench (given '%s')",
-                         SV_ARG(name), value);
-    }
-    return error_set(err, E_USAGE, "--" SV_FMT " is not supported by this version of vllm-bench",
-                     SV_ARG(name));
-}
-
 void option_record(const struct option_parser *p, const struct option_row *row, const char *word)
 {
     struct option_trace *trace = &p->traces[row - p->rows];
@@ -195,9 +179,6 @@ bool option_apply(const struct option_parser *p, const struct option_row *row, s
 {
     if (value != NULL) {
         option_record(p, row, value);
-    }
-    if ((row->flags & OPTION_LATER) != 0) {
-        return apply_later(row, name, value, err);
     }
     if ((row->flags & OPTION_NO_EFFECT) != 0 && p->given[row - p->rows] == 1) {
         warn(p, arena_fmt(p->arena, "--%s has no effect: %s", row->name,
@@ -267,7 +248,7 @@ static bool take_values(struct walk *w, const struct option_row *row, struct sv 
 /* A switch that is at work, so that there is something to turn off. */
 static bool can_turn_off(const struct option_row *row)
 {
-    return row->kind == OPTION_SWITCH && (row->flags & (OPTION_LATER | OPTION_NO_EFFECT)) == 0;
+    return row->kind == OPTION_SWITCH && (row->flags & OPTION_NO_EFFECT) == 0;
 }
 
 static void turn(const struct option_parser *p, const struct option_row *row, bool on)
@@ -481,7 +462,7 @@ bool option_give(struct option_parser *p, const struct option_gift *gift, struct
     trace->count = 0;
     if (option_is_switch(row)) {
         if (gift->off) {
-            if ((row->flags & (OPTION_LATER | OPTION_NO_EFFECT)) == 0) {
+            if ((row->flags & OPTION_NO_EFFECT) == 0) {
                 turn(p, row, false);
             }
             return true;

@@ -50,16 +50,14 @@ enum option_flag {
     OPTION_MULTI = 1u << 0,
     /* Shown by -h. */
     OPTION_SHORT = 1u << 1,
-    /* Known, not in this version: refused unless the value is the default. */
-    OPTION_LATER = 1u << 2,
     /* Accepted with a warning that gives `note`; a callback is still called, to check. */
-    OPTION_NO_EFFECT = 1u << 3,
+    OPTION_NO_EFFECT = 1u << 2,
     /* No peer has it. */
-    OPTION_OWN = 1u << 4,
+    OPTION_OWN = 1u << 3,
     /* The value is a JSON object, or may be one: members may be given singly, --name.key value. */
-    OPTION_JSON = 1u << 5,
+    OPTION_JSON = 1u << 4,
     /* The value holds a secret: a dump of the settings leaves it out. */
-    OPTION_SECRET = 1u << 6,
+    OPTION_SECRET = 1u << 5,
 };
 
 /* Where the value of a row came from, the strongest first but for the default. */
@@ -93,12 +91,10 @@ struct option_row {
     const char *name;    /* words joined by '-', without the leading dashes */
     const char *aliases; /* further names, separated by blanks; NULL none */
     enum option_kind kind;
-    unsigned flags;    /* enum option_flag */
-    const char *group; /* heading in the help; rows of a group stand together */
-    const char *value; /* how the help calls the value, "SECONDS"; NULL: NAME */
-    /* OPTION_CHOICE: names separated by blanks, and those that this version refuses. */
-    const char *choices;
-    const char *later_choices;
+    unsigned flags;           /* enum option_flag */
+    const char *group;        /* heading in the help; rows of a group stand together */
+    const char *value;        /* how the help calls the value, "SECONDS"; NULL: NAME */
+    const char *choices;      /* OPTION_CHOICE: names separated by blanks */
     const char *default_text; /* shown in the help; NULL none */
     const char *example;      /* a right value for messages; NULL: default_text */
     const char *help;         /* one sentence or more */

@@ -90,9 +90,6 @@ static void right_column(struct buf *out, const struct option_row *row)
     if ((row->flags & OPTION_NO_EFFECT) != 0) {
         buf_add_str(out, " (accepted, no effect)");
     }
-    if ((row->flags & OPTION_LATER) != 0) {
-        buf_add_str(out, " (not in this version)");
-    }
 }
 
 static void print_row(struct buf *out, const struct option_row *row, unsigned width)
@@ -118,37 +115,16 @@ static void print_heading(struct buf *out, const char *group)
     buf_add_fmt(out, "%s:\n", group);
 }
 
-/* Flags of the peers without a line of their own: one paragraph. */
-static void print_later(struct buf *out, const struct option_row *rows, size_t count,
-                        unsigned width)
-{
-    struct buf text = {0};
-    for (size_t i = 0; i < count; i++) {
-        if ((rows[i].flags & OPTION_LATER) != 0) {
-            buf_add_fmt(&text, " --%s", rows[i].name);
-        }
-    }
-    if (text.len > 0) {
-        buf_add_str(out, "\nKnown, but not in this version:\n  ");
-        wrap(out, buf_sv(&text), 2, 2, width);
-    }
-    buf_done(&text);
-}
-
 void option_help_full(struct buf *out, const struct option_row *rows, size_t count, unsigned width)
 {
     const char *group = "";
     for (size_t i = 0; i < count; i++) {
-        if ((rows[i].flags & OPTION_LATER) != 0) {
-            continue;
-        }
         if (strcmp(rows[i].group, group) != 0) {
             group = rows[i].group;
             print_heading(out, group);
         }
         print_row(out, &rows[i], width);
     }
-    print_later(out, rows, count, width);
 }
 
 void option_help_short(struct buf *out, const struct option_row *rows, size_t count, unsigned width)

@@ -37,7 +37,4 @@ struct sv option_json_shown(struct arena *arena, struct sv text);
 /* {"key":{"key":value}} of "key.key" and the word after the flag, read as Python's parser reads it. */
 struct sv option_json_nest(struct arena *arena, struct sv path, const char *word);
 
-/* The value says the same as the row's default. */
-bool option_is_default(const struct option_row *row, const char *value);
-
 #endif

@@ -217,12 +217,6 @@ static bool store_choice(const struct option_call *call, const char **out, struc
         return true;
     }
     struct sv list = comma_list(call->arena, row->choices);
-    if (row->later_choices != NULL && find_choice(row->later_choices, word, &found)) {
-        return error_set(err, E_USAGE,
-                         "'" SV_FMT
-                         "' is not supported by this version of vllm-bench; it has " SV_FMT,
-                         SV_ARG(found), SV_ARG(list));
-    }
     struct sv near = option_near(row->choices, word);
     if (near.len == 0) {
         return error_set(err, E_USAGE, "'%s' is not one of " SV_FMT, call->value, SV_ARG(list));
@@ -280,16 +274,4 @@ bool option_store(const struct option_call *call, struct error *err)
         break;
     }
     return error_set(err, E_USAGE, "internal: option without a kind");
-}
-
-bool option_is_default(const struct option_row *row, const char *value)
-{
-    if (row->default_text == NULL) {
-        return false;
-    }
-    double a;
-    double b;
-    return strcmp(row->default_text, value) == 0 ||
-           (num_parse_double(sv_from(row->default_text), &a) &&
-            num_parse_double(sv_from(value), &b) && a == b);
 }

@@ -244,7 +244,7 @@ static void write_args(struct js_writer *w, const struct run_report *report)
     struct buf name = {0};
     js_begin_object(w);
     for (size_t i = 0; i < count; i++) {
-        if ((rows[i].flags & (OPTION_LATER | OPTION_NO_EFFECT)) != 0)
+        if ((rows[i].flags & OPTION_NO_EFFECT) != 0)
             continue;
         buf_reset(&name);
         buf_add_str(&name, rows[i].name);

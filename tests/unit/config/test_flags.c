@@ -132,8 +132,8 @@ static void test_no_row_is_listed_twice_and_groups_stand_together(void **state)
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(option_find(rows, count, sv_from(rows[i].name)), &rows[i]);
         assert_non_null(rows[i].help);
-        for (size_t j = 0; i > 0 && j + 1 < i && (rows[i].flags & OPTION_LATER) == 0; j++) {
-            if ((rows[j].flags & OPTION_LATER) == 0 && strcmp(rows[j].group, rows[i].group) == 0) {
+        for (size_t j = 0; i > 0 && j + 1 < i; j++) {
+            if (strcmp(rows[j].group, rows[i].group) == 0) {
                 assert_string_equal(rows[i - 1].group, rows[i].group);
             }
         }
@@ -195,7 +195,7 @@ static void test_defaults_of_the_table_are_those_of_config_init(void **state)
     size_t count;
     const struct option_row *rows = config_options(&count);
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].default_text == NULL || (rows[i].flags & OPTION_LATER) != 0) {
+        if (rows[i].default_text == NULL) {
             continue;
         }
         struct config fresh;

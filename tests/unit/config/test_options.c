@@ -82,7 +82,6 @@ static const struct option_row rows[] = {
      .group = "two",
      .help = "Colour.",
      .choices = "red dark-blue",
-     .later_choices = "infra_red",
      AT(color)},
     {.name = "item",
      .kind = OPTION_CALLBACK,
@@ -98,17 +97,6 @@ static const struct option_row rows[] = {
      .help = "Old.",
      .note = "it was dropped",
      AT(on)},
-    {.name = "future",
-     .kind = OPTION_STRING,
-     .flags = OPTION_LATER,
-     .group = "two",
-     .default_text = "1.0",
-     .help = "Not yet."},
-    {.name = "future-switch",
-     .kind = OPTION_SWITCH,
-     .flags = OPTION_LATER,
-     .group = "two",
-     .help = "Not yet."},
 };
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
@@ -259,20 +247,6 @@ static void test_flags_without_effect_warn_once_and_store_nothing(void **state)
     arena_done(&t.arena);
 }
 
-static void test_flags_to_come_are_refused_unless_they_ask_for_the_default(void **state)
-{
-    (void)state;
-    struct target t;
-    struct option_parser p;
-    struct error err;
-    assert_true(parse(&t, &p, "--future 1.0 --future=1", &err));
-    arena_done(&t.arena);
-    expect_error("--future 2",
-                 "--future is not supported by this version of vllm-bench (given '2')");
-    expect_error("--future_switch",
-                 "--future_switch is not supported by this version of vllm-bench");
-}
-
 static void test_numbers_are_read_whole_and_kept_in_bounds(void **state)
 {
     (void)state;
@@ -344,8 +318,6 @@ static void test_choices_name_the_list_and_the_near_match(void **state)
     (void)state;
     expect_error("--color rad", "--color: 'rad' is not one of red, dark-blue; did you mean 'red'?");
     expect_error("--color violet", "--color: 'violet' is not one of red, dark-blue");
-    expect_error("--color infra-red", "--color: 'infra_red' is not supported by this version of "
-                                      "vllm-bench; it has red, dark-blue");
 }
 
 static void test_unknown_flags_get_the_near_match(void **state)
@@ -529,7 +501,6 @@ int main(void)
         cmocka_unit_test(test_multi_value_flags_take_words_up_to_the_next_flag_and_accumulate),
         cmocka_unit_test(test_last_of_repeated_flags_counts_with_a_warning),
         cmocka_unit_test(test_flags_without_effect_warn_once_and_store_nothing),
-        cmocka_unit_test(test_flags_to_come_are_refused_unless_they_ask_for_the_default),
         cmocka_unit_test(test_numbers_are_read_whole_and_kept_in_bounds),
         cmocka_unit_test(test_infinity_is_a_number_in_every_spelling),
         cmocka_unit_test(test_durations_take_units),
