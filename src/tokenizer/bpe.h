@@ -95,6 +95,8 @@ void bpe_encode_row(const struct bpe *bpe, const char *at, const char *const *en
 void bpe_work_done(struct bpe_work *work);
 
 void token_ids_add(struct token_ids *ids, uint32_t id);
+/* Room for so many more. */
+void token_ids_reserve(struct token_ids *ids, size_t more);
 
 /* bpe_merge.c */
 void bpe_merge_prepare(struct bpe *bpe);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    CACHE_SIZE = 1 << 13,
-    CACHE_SHIFT = 64 - 13,
+    CACHE_SIZE = 1 << 15,
+    CACHE_SHIFT = 64 - 15,
     CACHE_WORD = 16,
     CACHE_IDS = 3,
     SEEK_WORD = 32, /* bytes of a word that is looked into together with others */
@@ -51,6 +51,11 @@ static inline void ids_room(struct token_ids *ids, size_t more)
         ids->items = mem_resize(ids->items, cap, sizeof(*ids->items));
         ids->cap = cap;
     }
+}
+
+void token_ids_reserve(struct token_ids *ids, size_t more)
+{
+    ids_room(ids, more);
 }
 
 void token_ids_add(struct token_ids *ids, uint32_t id)

@@ -37,9 +37,13 @@ const struct splitter *splitter_find(struct sv pattern);
 /* The pattern of ByteLevel's use_regex and of GPT-2. */
 extern const struct splitter splitter_gpt2;
 
-splitter_cut_fn splitter_cut_cl100k;
-splitter_cut_fn splitter_cut_o200k;
-splitter_cut_fn splitter_cut_gpt2;
+/* splitter_cut.c: one for each kind of pattern. */
+size_t splitter_cut_cl100k(const struct splitter *s, struct sv text, size_t from, const char **ends,
+                           size_t most);
+size_t splitter_cut_o200k(const struct splitter *s, struct sv text, size_t from, const char **ends,
+                          size_t most);
+size_t splitter_cut_gpt2(const struct splitter *s, struct sv text, size_t from, const char **ends,
+                         size_t most);
 
 /* For tests and benches: the table. */
 size_t splitter_count(void);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_TEXT_BYTES = 1 << 30 };
+enum { MAX_TEXT_BYTES = 1 << 30, TOKEN_BYTES = 4 /* of an ordinary text; only sizes a guess */ };
 
 void token_ids_done(struct token_ids *ids)
 {
@@ -111,6 +111,7 @@ bool tokenizer_encode(const struct tokenizer *t, struct sv text, bool add_specia
     size_t before = ids->count;
     if (text.ptr == NULL)
         text = SV_LIT("");
+    token_ids_reserve(ids, text.len / TOKEN_BYTES + 8);
     if (!utf8_valid(text)) {
         utf8_add_lossy(&scratch->text, text);
         text = buf_sv(&scratch->text);

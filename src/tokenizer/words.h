@@ -17,6 +17,7 @@
 enum {
     WORDS_INLINE = 12, /* bytes of a string that stand in its slot */
     WORDS_LOAD = 16,   /* bytes that are read at once where the text has them */
+    WORDS_ONES = 2 * WORDS_LOAD,
     WORDS_BUCKET = 4,
     WORDS_FILTERED = 30, /* lengths that the filter tells apart */
 };
@@ -114,7 +115,7 @@ static inline uint32_t words_first_four(uint64_t eight)
     return four;
 }
 
-extern const unsigned char words_ones[2 * WORDS_LOAD];
+extern const unsigned char words_ones[WORDS_ONES];
 
 /* The first `len` (at most WORDS_LOAD) bytes, zeros behind them. */
 static inline struct words_part words_cut(struct words_part part, size_t len)
