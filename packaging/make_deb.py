@@ -100,8 +100,7 @@ def needed_packages(tree, folder):
     (folder / "debian").mkdir()
     (folder / "debian/control").write_text("Source: vllm-bench\nPackage: vllm-bench\n", encoding="utf-8")
     text = output_of("dpkg-shlibdeps", "-O", str(tree / "usr/bin/vllm-bench"), cwd=folder)
-    # libcurl is loaded by the program itself when it is needed.
-    return text.partition("shlibs:Depends=")[2].strip() + ", libcurl4"
+    return text.partition("shlibs:Depends=")[2].strip()
 
 
 def files_of(tree):

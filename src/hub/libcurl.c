@@ -1,17 +1,10 @@
 /* See libcurl.h. */
 #include "hub/libcurl.h"
 
-#include <dlfcn.h>
-#include <string.h>
+#include "base/library.h"
 
-#define ENTRY(member)                                                                              \
-    {                                                                                              \
-        "curl_" #member, offsetof(struct libcurl, member)                                          \
-    }
-static const struct {
-    const char *name;
-    size_t offset;
-} entries[] = {
+#define ENTRY(member) LIBRARY_SYMBOL(struct libcurl, member, "curl_" #member)
+static const struct library_symbol symbols[] = {
     ENTRY(global_init),  ENTRY(global_cleanup), ENTRY(easy_init),    ENTRY(easy_reset),
     ENTRY(easy_setopt),  ENTRY(easy_perform),   ENTRY(easy_cleanup), ENTRY(easy_strerror),
     ENTRY(slist_append), ENTRY(slist_free_all), ENTRY(url),          ENTRY(url_set),
@@ -19,38 +12,20 @@ static const struct {
 };
 #undef ENTRY
 
-/* Debian's and Red Hat's name, then that of Debian's other flavour. */
-static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-
-static bool find_entries(struct libcurl *api, struct error *err)
-{
-    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-        void *entry = dlsym(api->library, entries[i].name);
-        if (entry == NULL)
-            return error_set(err, E_UNSUPPORTED, "the libcurl of this machine has no '%s'",
-                             entries[i].name);
-        memcpy((char *)api + entries[i].offset, &entry, sizeof(entry));
-    }
-    return api->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ||
-           error_set(err, E_UNSUPPORTED, "libcurl cannot be used here");
-}
+enum { SYMBOLS = sizeof(symbols) / sizeof(symbols[0]) };
 
 bool libcurl_load(struct libcurl *api, struct error *err)
 {
-    struct libcurl loaded = {0};
-    if (api->library != NULL)
+    struct libcurl loaded = {.is_loaded = true};
+    struct error other; /* the first name's error is told */
+    if (api->is_loaded)
         return true;
-    for (size_t i = 0; loaded.library == NULL && i < sizeof(names) / sizeof(names[0]); i++)
-        loaded.library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (loaded.library == NULL)
-        return error_set(err, E_UNSUPPORTED,
-                         "libcurl.so.4 cannot be loaded, without which nothing is downloaded (%s); "
-                         "install libcurl4",
-                         dlerror());
-    if (!find_entries(&loaded, err)) {
-        dlclose(loaded.library);
-        return false;
-    }
+    /* Debian's and Red Hat's name, then that of Debian's other flavour. */
+    if (!library_open("libcurl.so.4", symbols, SYMBOLS, &loaded, err) &&
+        !library_open("libcurl-gnutls.so.4", symbols, SYMBOLS, &loaded, &other))
+        return error_context(err, "nothing can be downloaded; install libcurl4");
+    if (loaded.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return error_set(err, E_UNSUPPORTED, "libcurl cannot be used here");
     *api = loaded;
     return true;
 }
@@ -58,7 +33,7 @@ bool libcurl_load(struct libcurl *api, struct error *err)
 void libcurl_unload(struct libcurl *api)
 {
     /* The library stays in memory: what it draws in has handlers for the program's end. */
-    if (api->library != NULL)
+    if (api->is_loaded)
         api->global_cleanup();
     *api = (struct libcurl){0};
 }

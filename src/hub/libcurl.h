@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 struct libcurl {
-    void *library;
+    bool is_loaded;
     CURLcode (*global_init)(long flags);
     void (*global_cleanup)(void);
     CURL *(*easy_init)(void);

@@ -85,7 +85,7 @@ bool part_open(struct part *p, const char *path, uint64_t size, bool hashing, st
 {
     *p = (struct part){.size = size, .hashing = hashing};
     buf_add_str(&p->path, path);
-    sha256_init(&p->hash);
+    sha256_begin(&p->hash);
     p->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     bool ok = p->fd >= 0 || failed(p, "open", err);
     if (ok)
@@ -103,7 +103,7 @@ bool part_open(struct part *p, const char *path, uint64_t size, bool hashing, st
 bool part_restart(struct part *p, struct error *err)
 {
     p->done = 0;
-    sha256_init(&p->hash);
+    sha256_begin(&p->hash);
     if (ftruncate(p->fd, 0) != 0 || ftruncate(p->fd, (off_t)(p->size + TRAILER)) != 0)
         return failed(p, "make room for", err);
     p->saved = 0;
@@ -146,6 +146,7 @@ void part_close(struct part *p)
     if (p->fd >= 0)
         close(p->fd);
     p->fd = -1;
+    sha256_done(&p->hash);
     buf_done(&p->path);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "hub/sha256.h"
+#include "net/sha256.h"
 
 #include <stdint.h>
 

@@ -1,14 +1,13 @@
 /* Edges are smooth because a pixel takes as much of a colour as the shape covers of it: for rectangles that is a product
- * of two lengths, for the strokes of letters it follows from the distance of the pixel's centre to the nearest one.
- * PNG: W3C PNG 2nd edition; every row is stored as the difference to the row above, which flat areas make all zero. */
+ * of two lengths, for the strokes of letters it follows from the distance of the pixel's centre to the nearest one. */
 #include "report/canvas.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/alloc.h"
+#include "datasets/format/png.h"
 #include "report/font.h"
 
 enum { CHANNELS = 3, CAPITAL = 10 /* units of font.h */ };
@@ -174,56 +173,8 @@ void canvas_text(struct canvas *c, double x, double y, const struct text_style *
     }
 }
 
-/* ---- file --------------------------------------------------------------------------------------------------------- */
-
-static void add_big(struct buf *out, uint32_t value)
+bool canvas_png(const struct canvas *c, struct buf *out, struct error *err)
 {
-    const char bytes[4] = {(char)(value >> 24), (char)(value >> 16), (char)(value >> 8),
-                           (char)value};
-    buf_add(out, sv_make(bytes, sizeof(bytes)));
-}
-
-static void add_chunk(struct buf *out, const char *type, struct sv data)
-{
-    size_t start = out->len + 4;
-    add_big(out, (uint32_t)data.len);
-    buf_add(out, sv_make(type, 4));
-    buf_add(out, data);
-    add_big(out, (uint32_t)crc32(0, (const Bytef *)out->ptr + start, (uInt)(data.len + 4)));
-}
-
-static void add_rows(const struct canvas *c, struct buf *rows)
-{
-    enum { FILTER_UP = 2 };
-    size_t stride = (size_t)c->width * CHANNELS;
-    for (int y = 0; y < c->height; y++) {
-        const uint8_t *row = c->rgb + (size_t)y * stride;
-        uint8_t *to = (uint8_t *)buf_reserve(rows, stride + 1);
-        *to++ = FILTER_UP;
-        for (size_t i = 0; i < stride; i++)
-            to[i] = (uint8_t)(row[i] - (y > 0 ? row[i - stride] : 0));
-        rows->len += stride + 1;
-    }
-}
-
-void canvas_png(const struct canvas *c, struct buf *out)
-{
-    struct buf header = {0};
-    struct buf rows = {0};
-    struct buf packed = {0};
-    add_big(&header, (uint32_t)c->width);
-    add_big(&header, (uint32_t)c->height);
-    buf_add(&header, sv_make("\x08\x02\0\0", 5)); /* 8 bits, RGB; usual methods, not interlaced */
-    add_rows(c, &rows);
-    uLongf size = compressBound((uLong)rows.len);
-    Bytef *room = (Bytef *)buf_reserve(&packed, size);
-    if (compress2(room, &size, (const Bytef *)rows.ptr, (uLong)rows.len, 6) == Z_OK)
-        packed.len = size; /* the only errors are too little room and no memory */
-    buf_add(out, SV_LIT("\x89PNG\r\n\x1a\n"));
-    add_chunk(out, "IHDR", buf_sv(&header));
-    add_chunk(out, "IDAT", buf_sv(&packed));
-    add_chunk(out, "IEND", SV_LIT(""));
-    buf_done(&header);
-    buf_done(&rows);
-    buf_done(&packed);
+    const struct pixels pixels = {c->rgb, (uint32_t)c->width, (uint32_t)c->height};
+    return png_encode(&pixels, out, err);
 }

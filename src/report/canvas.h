@@ -3,11 +3,12 @@
  * corner and need not be whole; what lies outside is cut off.  Colours are 0xRRGGBB.
  * Texts are drawn with an alphabet of lines (font.h) of our own: no library and no font file is needed, and the same
  * picture comes out on every machine.
- * Threads: one owner.  Errors: none. */
+ * Threads: one owner.  Errors: struct error, of the PNG file alone. */
 #ifndef VB_REPORT_CANVAS_H
 #define VB_REPORT_CANVAS_H
 
 #include "base/buf.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,6 +48,6 @@ void canvas_text(struct canvas *c, double x, double y, const struct text_style *
 double canvas_text_width(const struct text_style *style, const char *text);
 
 /* Appends the picture as a PNG file. */
-void canvas_png(const struct canvas *c, struct buf *out);
+bool canvas_png(const struct canvas *c, struct buf *out, struct error *err);
 
 #endif

@@ -240,7 +240,7 @@ static void draw_head(struct canvas *c, const struct dataset_stats *s)
     buf_done(&line);
 }
 
-void dataset_stats_png(const struct dataset_stats *s, struct buf *out)
+bool dataset_stats_png(const struct dataset_stats *s, struct buf *out, struct error *err)
 {
     struct canvas *c = canvas_new(WIDTH, HEIGHT);
     draw_head(c, s);
@@ -255,6 +255,7 @@ void dataset_stats_png(const struct dataset_stats *s, struct buf *out)
         draw_histogram(c, place(0, 1), s->total, s->count, GREEN, "Total tokens");
         draw_bars(c, place(1, 1), s);
     }
-    canvas_png(c, out);
+    bool ok = canvas_png(c, out, err);
     canvas_free(c);
+    return ok;
 }

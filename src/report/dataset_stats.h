@@ -21,6 +21,6 @@ void dataset_stats_make(const struct run_report *report, struct dataset_stats *s
 void dataset_stats_done(struct dataset_stats *stats);
 
 /* Appends the PNG file: 2100 x 1500 pixels. */
-void dataset_stats_png(const struct dataset_stats *stats, struct buf *out);
+bool dataset_stats_png(const struct dataset_stats *stats, struct buf *out, struct error *err);
 
 #endif

@@ -97,9 +97,10 @@ static bool make_folder(const struct buf *path, struct error *err)
 
 /* ---- files -------------------------------------------------------------------------------------------------------- */
 
-static void draw(enum plot plot, const struct run_report *report,
-                 const struct timeline_talks *talks, struct buf *out)
+static bool draw(enum plot plot, const struct run_report *report,
+                 const struct timeline_talks *talks, struct buf *out, struct error *err)
 {
+    bool ok = true;
     if (plot == PLOT_TIMELINE) {
         struct timeline t;
         timeline_make(report, talks, TIMELINE_ROWS, TIMELINE_NUMBERS, &t);
@@ -108,9 +109,10 @@ static void draw(enum plot plot, const struct run_report *report,
     } else {
         struct dataset_stats s;
         dataset_stats_make(report, &s);
-        dataset_stats_png(&s, out);
+        ok = dataset_stats_png(&s, out, err);
         dataset_stats_done(&s);
     }
+    return ok;
 }
 
 static bool was_sent(const struct run_report *report)
@@ -134,8 +136,8 @@ static void write_all(const struct run_report *report, const struct timeline_tal
             error_set(&outcome->error, E_RESULT, "there is nothing to draw: no request was sent");
             continue;
         }
-        draw(plot, report, talks, &content);
-        outcome->written = file_write_atomic(outcome->path, buf_sv(&content), &outcome->error);
+        outcome->written = draw(plot, report, talks, &content, &outcome->error) &&
+                           file_write_atomic(outcome->path, buf_sv(&content), &outcome->error);
         buf_done(&content);
     }
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "hub/sha256.h"
+#include "net/sha256.h"
 
 static const struct {
     const char *text;
@@ -26,11 +26,12 @@ static void the_standards_examples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
-        struct sha256 s;
+        struct sha256 s = {0};
         char hex[SHA256_HEX + 1];
-        sha256_init(&s);
+        sha256_begin(&s);
         sha256_add(&s, sv_from(examples[i].text));
         sha256_end(&s, hex);
+        sha256_done(&s);
         assert_string_equal(hex, examples[i].hex);
     }
 }
@@ -41,15 +42,16 @@ static void a_million_letters_in_pieces_of_any_size(void **state)
     (void)state;
     memset(letters, 'a', sizeof(letters));
     for (size_t piece = 1; piece <= sizeof(letters); piece += 111) {
-        struct sha256 s;
+        struct sha256 s = {0};
         char hex[SHA256_HEX + 1];
-        sha256_init(&s);
+        sha256_begin(&s);
         for (size_t left = 1000000; left > 0;) {
             size_t n = left < piece ? left : piece;
             sha256_add(&s, sv_make(letters, n));
             left -= n;
         }
         sha256_end(&s, hex);
+        sha256_done(&s);
         assert_string_equal(hex,
                             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
     }
@@ -63,18 +65,20 @@ static void every_split_gives_the_same_sum(void **state)
     for (size_t i = 0; i < sizeof(text); i++)
         text[i] = (char)(i * 7);
     for (size_t len = 0; len <= sizeof(text); len++) {
-        struct sha256 whole;
+        struct sha256 whole = {0};
         char want[SHA256_HEX + 1];
-        sha256_init(&whole);
+        sha256_begin(&whole);
         sha256_add(&whole, sv_make(text, len));
         sha256_end(&whole, want);
+        sha256_done(&whole);
         for (size_t cut = 0; cut <= len; cut++) {
-            struct sha256 s;
+            struct sha256 s = {0};
             char hex[SHA256_HEX + 1];
-            sha256_init(&s);
+            sha256_begin(&s);
             sha256_add(&s, sv_make(text, cut));
             sha256_add(&s, sv_make(text + cut, len - cut));
             sha256_end(&s, hex);
+            sha256_done(&s);
             assert_string_equal(hex, want);
         }
     }
