@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "datasets/format/png.h"
 #include "fixture.h"
 #include "report/canvas.h"
@@ -107,12 +108,12 @@ static void test_the_file_holds_the_pixels(void **state)
 static void test_numbers_are_those_of_the_result(void **state)
 {
     (void)state;
-    struct fixture f;
+    struct fixture *f = mem_new(struct fixture);
     struct dataset_stats s;
     struct buf png = {0};
     struct error err;
-    fixture_begin(&f);
-    dataset_stats_make(&f.report, &s);
+    fixture_begin(f);
+    dataset_stats_make(&f->report, &s);
     assert_int_equal(s.count, 3);
     assert_int_equal(s.failed, 2);
     assert_int_equal(s.prompt[0], 27); /* the server's count */
@@ -124,19 +125,20 @@ static void test_numbers_are_those_of_the_result(void **state)
     assert_int_equal(big((const unsigned char *)png.ptr + 16), 2100);
     assert_int_equal(big((const unsigned char *)png.ptr + 20), 1500);
     dataset_stats_done(&s);
-    f.records[1].sent = false;
-    f.report.pooling = true;
-    dataset_stats_make(&f.report, &s);
+    f->records[1].sent = false;
+    f->report.pooling = true;
+    dataset_stats_make(&f->report, &s);
     assert_int_equal(s.count, 2);
     assert_int_equal(s.output[0], 0);
     assert_true(dataset_stats_png(&s, &png, &err));
     dataset_stats_done(&s);
-    f.report.count = 0;
-    dataset_stats_make(&f.report, &s);
+    f->report.count = 0;
+    dataset_stats_make(&f->report, &s);
     assert_true(dataset_stats_png(&s, &png, &err));
     dataset_stats_done(&s);
     buf_done(&png);
-    fixture_end(&f);
+    fixture_end(f);
+    free(f);
 }
 
 int main(void)
