@@ -5,7 +5,7 @@
 
 Documents are Python's own sources and texts of this machine, in pieces of 2 KB; prompts are 64
 texts of 8192 random tokens each.  Every repetition is a process of its own, so the first pass has
-cold caches; figures are MB of UTF-8 per second of that process's CPU, the best of the runs, and a
+cold word caches; figures are MB of UTF-8 per second of that process's CPU, the best of the runs, and a
 library's figure is the better one of its single and its batch call.  PYTHON is an interpreter that
 can import some of gigatoken, quicktok, splintr, bpe_openai, tuetoken; what it lacks is left out.
 Libraries give Python lists of ids, as their users get them; gigatoken-arrays is a call without.
@@ -32,7 +32,8 @@ FILES = {"cl100k": "gpt35turbo", "o200k": "gpt4o", "llama3": "llama3_1", "qwen3"
 ARRAYS = "gigatoken-arrays"  # its batch call without Python lists: no library gives ids faster
 BUILTIN = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
 LIBRARIES = ("gigatoken", "quicktok", "splintr", "bpe_openai", "tuetoken", ARRAYS)
-TARGETS = {"docs": 1.0, "random": 1.5, "decode docs": 1.0, "decode random": 1.0}
+TARGETS = {"docs": 1.0, "docs with loading": 1.0, "random": 1.5, "decode docs": 1.0,
+           "decode random": 1.0}
 
 
 def read_texts(path):
@@ -92,8 +93,11 @@ def open_library(name, encoding, path):
 
 def work_arrays(timed, path, texts, ids_path):
     import gigatoken
-    t = gigatoken.Tokenizer(path)
-    t.encode("x")
+    def load():
+        tokenizer = gigatoken.Tokenizer(path)
+        tokenizer.encode_batch(["x"], parallel=False)
+        return tokenizer
+    t = timed("load", load)
     ids = timed("encode", lambda: t.encode_batch(texts, parallel=False))
     timed("again", lambda: t.encode_batch(texts, parallel=False))
     write_lists(ids_path, ids.to_list())
@@ -110,8 +114,11 @@ def work(library, encoding, path, texts_path, ids_path, batch):
         if not batch:
             work_arrays(timed, path, texts, ids_path)
         return
-    one, many, decode = open_library(library, encoding, path)
-    one("x")
+    def load():
+        functions = open_library(library, encoding, path)
+        functions[0]("x")  # some make their tables only now
+        return functions
+    one, many, decode = timed("load", load)
     if batch:
         timed("batch", lambda: many(texts))
         return
@@ -222,6 +229,8 @@ class Bench:
                     row[f"{figure} {kind} median"] = size / statistics.median(values) / 1e6
                 if "encode" not in by_figure:
                     continue
+                row[f"{kind} with loading"] = size / (min(by_figure["load"]) +
+                                                      min(by_figure["encode"])) / 1e6
                 row[kind] = max(row[f"encode {kind}"], row.get(f"batch {kind}", 0))
                 theirs = read_ids(self.folder / f"ids-{name}")
                 row[f"{kind} differ"] = sum(a != b for a, b in zip(ours, theirs))
@@ -260,13 +269,13 @@ def show(encoding, speeds):
             continue
         fastest = max(others, key=others.get)
         ratio = ours[figure] / others[fastest]
-        line = f"  {figure:14s}{ratio:6.2f} of {fastest}, target {target:g}"
+        line = f"  {figure:18s}{ratio:6.2f} of {fastest}, target {target:g}"
         if ratio < target:
-            kind = figure.split()[-1]
+            kind = "random" if "random" in figure else "docs"
             line += f": missed; cutting alone runs at {ours.get('split ' + kind, 0):.0f} MB/s"
         print(line)
         if figure in speeds.get(ARRAYS, {}):
-            print(f"  {'':14s}{ours[figure] / speeds[ARRAYS][figure]:6.2f} of {ARRAYS}")
+            print(f"  {'':18s}{ours[figure] / speeds[ARRAYS][figure]:6.2f} of {ARRAYS}")
 
 
 def parse():
@@ -312,7 +321,7 @@ def main():
             if os.cpu_count() > 1:
                 clock, cpu = bench.threads(encoding, bench.folder / "docs")
                 speeds["threads"] = {"clock": clock, "cpu": cpu}
-                print(f"  two threads   {clock:6.2f} of one by the clock, target 1.8; {2 / cpu:.2f} "
+                print(f"  two threads       {clock:6.2f} of one by the clock, target 1.8; {2 / cpu:.2f} "
                       f"by the CPU time that both use, as on cores that nobody else uses")
         if o.json:
             o.json.write_text(json.dumps(everything, indent=1))

@@ -82,6 +82,7 @@ enum bpe_verdict bpe_neighbours(const struct bpe *bpe, uint32_t p, uint32_t q, u
         c->pair = bpe_pack(0, p, q);
         c->hash = bpe_pair_hash(c->pair);
         c->before = p_gone <= q_gone ? p_gone : q_gone + 1;
+        __builtin_prefetch(&bpe->pairs[bpe_pair_slot(bpe, c->hash)]);
         count += bpe_pair_bit(bpe, c->hash);
         if (bpe->doubtful != NULL && is_doubt(bpe, p, q))
             yes = BPE_IN_DOUBT;

@@ -47,7 +47,8 @@ struct bpe {
     uint8_t *doubtful;        /* by id, bits of enum bpe_doubt; NULL: no doubts */
     struct bpe_merge *doubts; /* those merges, sorted */
     size_t doubt_count;
-    uint32_t *second; /* engine two: by hash of left and right 1 + the index into merges, 0 is free */
+    uint32_t
+        *second; /* engine two: by hash of left and right 1 + the index into merges, 0 is free */
     size_t second_mask;
     struct bpe_merge *merges;
     size_t merge_count;

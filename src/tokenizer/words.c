@@ -15,7 +15,7 @@ enum {
     LONG_LEN = 15, /* in a slot: by hash */
     LONG_START = 16,
     LONG_BITS = 12,
-    FETCHED = 3, /* look-ups at a place that are prepared */
+    FETCHED = 2, /* look-ups at a place that are prepared */
     AHEAD = 16,  /* entries whose buckets are asked for before they are filled */
     MIN_FILTER_BITS = 10,
     MAX_FILTER_BITS = 20,
