@@ -35,7 +35,7 @@ enum body_part_kind {
     PART_MODALITY,   /* then, behind a comma, the member `modality` */
     PART_INPUT_CLIP, /* the same two where media always go before the prompt */
     PART_MODALITY_CLIP,
-    PART_EXTRA, /* the request's own members behind a comma */
+    PART_EXTRA,     /* the request's own members behind a comma */
     PART_FILE_TYPE, /* by the ending of its name */
     PART_FILE_NAME,
     PART_FILE,

@@ -176,11 +176,11 @@ struct config {
     const char *speed_bench_category; /* NULL: all */
     uint64_t speed_bench_output_len;
     uint64_t speed_bench_max_input_len; /* 0: no limit */
-    bool no_stream;        /* hf: all rows are read and shuffled as a whole */
-    const char *hf_subset; /* NULL: the data set's own choice, as of the next two */
+    bool no_stream;                     /* hf: all rows are read and shuffled as a whole */
+    const char *hf_subset;              /* NULL: the data set's own choice, as of the next two */
     const char *hf_split;
-    const char *hf_name; /* hub name of what --dataset-path holds; NULL: the path is the name */
-    int64_t hf_output_len;      /* -1: the data set's own */
+    const char *hf_name;   /* hub name of what --dataset-path holds; NULL: the path is the name */
+    int64_t hf_output_len; /* -1: the data set's own */
     const char *hf_text_column; /* NULL: found by its name */
     double blazedit_min_distance;
     double blazedit_max_distance;

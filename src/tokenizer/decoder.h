@@ -27,8 +27,9 @@ struct decoder {
     struct decoder_step *steps;
     size_t count;
     size_t cap;
-    const struct vocab *spelled; /* ByteLevel alone: where tokens are the bytes they spell; else NULL */
-    struct vocab own;            /* that one, when the tokenizer's vocabulary keeps texts */
+    const struct vocab
+        *spelled;     /* ByteLevel alone: where tokens are the bytes they spell; else NULL */
+    struct vocab own; /* that one, when the tokenizer's vocabulary keeps texts */
 };
 
 bool decoder_load(struct decoder *d, const struct js_value *value, struct arena *arena,

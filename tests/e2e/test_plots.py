@@ -37,6 +37,21 @@ def pages(folder, *inside):
     return [name for name in folder.names(*inside) if name.endswith(".html")]
 
 
+def unfiltered(kind, line, above):
+    """A row of three bytes a pixel, W3C PNG 9.2."""
+    if kind == 0:
+        return line
+    if kind == 2:
+        return bytes(a + b & 255 for a, b in zip(above, line))
+    row = bytearray(3)
+    corner = bytes(3) + above
+    for i, (x, up, slant) in enumerate(zip(line, above, corner)):
+        left = row[i]
+        paeth = min((left, up, slant), key=lambda v: abs(left + up - slant - v))
+        row.append(x + {1: left, 3: (left + up) // 2, 4: paeth}[kind] & 255)
+    return bytes(row[3:])
+
+
 def png(path):
     """Width, height and a function that gives the colour of a pixel."""
     with open(path, "rb") as f:
@@ -56,8 +71,7 @@ def png(path):
     raw, rows, above = zlib.decompress(packed), [], bytes(3 * width)
     for y in range(height):
         line = raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)]
-        same(raw[y * (3 * width + 1)], 2, "filter of a row")
-        above = bytes(a + b & 255 for a, b in zip(above, line))
+        above = unfiltered(raw[y * (3 * width + 1)], line, above)
         rows.append(above)
     return width, height, lambda x, y: tuple(rows[y][3 * x:3 * x + 3])
 
