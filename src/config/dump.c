@@ -216,6 +216,12 @@ static void add_line(struct buf *out, const struct config_snapshot *s, const str
     buf_add_char(out, '\n');
 }
 
+/* Given, but not to be read back: a secret, or a value that follows from the others again. */
+static bool is_comment(const struct config_snapshot *s, const struct option_row *row)
+{
+    return (row->flags & OPTION_SECRET) != 0 || is_derived(s, row);
+}
+
 static void add_key(struct buf *out, const struct config_snapshot *s)
 {
     if (s->after->api_key != NULL) {
@@ -236,7 +242,7 @@ void config_dump(const struct config_snapshot *s, struct buf *out)
             buf_add_fmt(out, "%s# %s\n", out->len > 0 ? "\n" : "", row->group);
             group = row->group;
         }
-        add_line(out, s, row, (row->flags & OPTION_SECRET) != 0 && p->given[i] > 0);
+        add_line(out, s, row, p->given[i] == 0 || is_comment(s, row));
     }
     add_key(out, s);
 }
@@ -250,7 +256,7 @@ bool config_save(const struct config_snapshot *s, const char *path, struct error
     for (size_t i = 0; i < p->row_count; i++) {
         const struct option_row *row = &p->rows[i];
         if (!is_left_out(row) && p->given[i] > 0) {
-            add_line(&out, s, row, (row->flags & OPTION_SECRET) != 0 || is_derived(s, row));
+            add_line(&out, s, row, is_comment(s, row));
         }
     }
     buf_add_str(&out, "\n# Not given:\n");

@@ -17,7 +17,8 @@ struct config_snapshot {
     const struct option_parser *parser;
 };
 
-/* Every setting with where it came from. */
+/* Every setting with where it came from.  What was not given is a comment: read back as if it had been given, a default
+ * would be refused beside other flags (--host beside --mock) or warned of. */
 void config_dump(const struct config_snapshot *snapshot, struct buf *out);
 
 /* What was given, for the next run; the defaults stand as comments. */

@@ -229,7 +229,8 @@ def check_settings():
         words = ["bench", "serve", "--config", path, "--random-output-len", "5", "--extra-body.a.b", "1",
                  "--temperature", "0"]
         done = run([*words, "--dump-config", "--save-config", path + ".saved.yaml"], env=env)
-        rows = {line.split(":")[0]: line.split() for line in done.stdout.splitlines()}
+        lines = [line.removeprefix("# ") for line in done.stdout.splitlines()]
+        rows = {line.split(":")[0]: line.split() for line in lines}
         for name, value, origin in [("num-prompts", "3", path), ("random-output-len", "5", "command line"),
                                     ("seed", "8", "environment VLLM_BENCH_SEED"), ("port", "8000", "default"),
                                     ("disable-tqdm", "true", path), ("ignore-eos", "true", "derived")]:
@@ -245,6 +246,11 @@ def check_settings():
                               if line and not line.startswith(("#", "header", "request-id-prefix"))]
         check("--save-config writes what --config reads back",
               None if strip(again.stdout) == strip(done.stdout) else again.stdout + again.stderr)
+        with open(path + ".dump.yaml", "w", encoding="utf-8") as file:
+            file.write(done.stdout)
+        again = run(["--config", path + ".dump.yaml", "--dump-config"])
+        check("--dump-config prints what --config reads back",
+              None if strip(again.stdout) == strip(done.stdout) and not again.stderr else again.stdout + again.stderr)
         done = run(["--config", path, "--mock", "--prompt-token-ids", "--no-disable-tqdm"])
         check("a run with --config sends what the file says",
               None if done.returncode == 0 and re.search(r"Successful requests: +3", done.stdout) else done.stderr)

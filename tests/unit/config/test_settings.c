@@ -463,9 +463,9 @@ static void test_a_dump_says_where_each_setting_came_from_and_no_secret(void **s
     static const char *const parts[] = {
         "\nbase-url: 'http://h:1/'                         # command line\n",
         "\nseed: 5                                         # environment VLLM_BENCH_SEED\n",
-        "\nrandom-output-len: 6                            # derived\n",
-        "\nburstiness: 1                                   # default\n",
-        "\nignore-eos: true                                # derived\n",
+        "\n# random-output-len: 6                          # derived\n",
+        "\n# burstiness: 1                                 # default\n",
+        "\n# ignore-eos: true                              # derived\n",
         "line 2; the value is not shown\n",
         "A=***",
     };
@@ -478,6 +478,27 @@ static void test_a_dump_says_where_each_setting_came_from_and_no_secret(void **s
     buf_done(&out);
     config_done(&p.config);
     unsetenv("VLLM_BENCH_SEED");
+}
+
+/* Beside --mock a --host is refused, beside random prompts a --no-self-timed, though both stand in the dump. */
+static void test_a_dump_is_read_back_without_complaint(void **state)
+{
+    (void)state;
+    struct parsed p;
+    struct parsed again;
+    struct config_snapshot snapshot;
+    struct buf out = {0};
+    expect(&p, "--mock|--num-prompts|3|--temperature|0");
+    checked_snapshot(&p, &snapshot);
+    config_dump(&snapshot, &out);
+    expect(&again, with_file(buf_cstr(&out), "--dump-config"));
+    assert_true(config_check(&again.config, &again.err));
+    assert_true(again.config.mock);
+    assert_int_equal(again.config.num_prompts, 3);
+    assert_int_equal(again.config.warning_count, 0);
+    buf_done(&out);
+    config_done(&p.config);
+    config_done(&again.config);
 }
 
 static void test_a_saved_file_gives_the_same_settings_again(void **state)
@@ -537,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_faults_of_a_file_name_file_line_and_flag),
         cmocka_unit_test(test_faults_of_the_environment_name_the_variable),
         cmocka_unit_test(test_a_dump_says_where_each_setting_came_from_and_no_secret),
+        cmocka_unit_test(test_a_dump_is_read_back_without_complaint),
         cmocka_unit_test(test_a_saved_file_gives_the_same_settings_again),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
