@@ -109,6 +109,40 @@ static void warn_settings(struct compare_report *r)
     warn_lengths(r);
 }
 
+/* What the gate cannot see is said: a figure that one run lacks (or that is NaN there) has no row. */
+static void warn_missing(struct compare_report *r)
+{
+    struct buf names[2] = {{0}, {0}};
+    for (size_t i = 0; i < COMPARE_ROWS; i++) {
+        const struct compare_row *row = &r->rows[i];
+        double value;
+        bool in_a = figure_get(r->a, row->key, &value);
+        if (row->has_both || (!in_a && !figure_get(r->b, row->key, &value)))
+            continue;
+        struct buf *list = &names[in_a ? 0 : 1];
+        buf_add_fmt(list, "%s%s", list->len > 0 ? ", " : "", row->label);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (names[i].len > 0)
+            buf_add_fmt(&r->warnings, "not compared, because only %s has a number for it: %s\n",
+                        i == 0 ? "A" : "B", buf_cstr(&names[i]));
+        buf_done(&names[i]);
+    }
+}
+
+/* Python's tool and ours write 0 for latencies that nothing was measured of. */
+static void warn_empty(struct compare_report *r)
+{
+    const struct js_value *const results[] = {r->a, r->b};
+    for (size_t i = 0; i < 2; i++) {
+        double completed;
+        if (figure_get(results[i], "completed", &completed) && !(completed > 0.0))
+            buf_add_fmt(&r->warnings,
+                        "no request of %s completed; its latencies are no measurements\n",
+                        i == 0 ? "A" : "B");
+    }
+}
+
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static struct compare_row *find_row(struct compare_report *r, const char *key)
@@ -260,8 +294,20 @@ static void add_gate_text(const struct compare_report *r, struct texts *t)
     }
 }
 
-static void compare_pair(const struct config *config, struct compare_file *a,
-                         struct compare_file *b, struct texts *t)
+/* A comparison of nothing must not pass for one without a regression. */
+static bool has_common_figure(const struct compare_report *r, struct error *err)
+{
+    for (size_t i = 0; i < COMPARE_ROWS; i++)
+        if (r->rows[i].has_both && r->rows[i].gated)
+            return true;
+    return error_set(err, E_PARSE,
+                     "nothing to compare: result files '%s' and '%s' have none of the figures in "
+                     "common",
+                     r->file_a, r->file_b);
+}
+
+static bool compare_pair(const struct config *config, struct compare_file *a,
+                         struct compare_file *b, struct texts *t, struct error *err)
 {
     struct compare_report *r = mem_new(struct compare_report);
     *r = (struct compare_report){
@@ -281,13 +327,17 @@ static void compare_pair(const struct config *config, struct compare_file *a,
         test_nothing(r);
     judge(r);
     warn_settings(r);
+    warn_empty(r);
+    warn_missing(r);
     compare_text(r, &t->text);
     compare_markdown(r, &t->markdown);
     compare_junit_suite(r, &t->junit);
     t->regressions += compare_regressions(r);
     add_gate_text(r, t);
+    bool ok = has_common_figure(r, err);
     buf_done(&r->warnings);
     free(r);
+    return ok;
 }
 
 static bool write_files(const struct config *config, const struct texts *t, struct error *err)
@@ -313,9 +363,7 @@ static bool compare_all(const struct config *config, struct texts *t, struct err
     bool ok = compare_file_read(&a, files->items[0], err);
     for (size_t i = 1; ok && i < files->count; i++) {
         struct compare_file b;
-        ok = compare_file_read(&b, files->items[i], err);
-        if (ok)
-            compare_pair(config, &a, &b, t);
+        ok = compare_file_read(&b, files->items[i], err) && compare_pair(config, &a, &b, t, err);
         compare_file_done(&b);
     }
     compare_file_done(&a);

@@ -293,6 +293,25 @@ def test_all_forms_of_file_are_read():
         holds("nope.json" in run.err and "No such file" in run.err, "the words", run)
 
 
+def test_a_gate_that_has_nothing_to_look_at_does_not_pass():
+    with Folder() as folder:
+        run = compare(folder, result_of(40), {}, flags=["--compare-threshold", "5%"])
+        same(run.status, 1, "exit", run)
+        holds("nothing to compare" in run.err and "'b.json'" in run.err, "words", run)
+
+
+def test_figures_that_one_file_lacks_are_told():
+    with Folder() as folder:
+        whole = result_of(40, detailed=False)
+        run = compare(folder, whole, {k: v for k, v in whole.items() if k != "mean_ttft_ms"})
+        same(run.status, 0, "exit", run)
+        holds("only A has a number for it: Mean TTFT (ms)\n" in run.out, "missing in B", run)
+        run = compare(folder, dict(whole, mean_ttft_ms=float("nan")), whole)
+        holds("only B has a number for it: Mean TTFT (ms)\n" in run.out, "NaN in A", run)
+        run = compare(folder, whole, dict(whole, completed=0, mean_ttft_ms=0.0))
+        holds("no request of B completed" in run.out, "zeros that nobody measured", run)
+
+
 def test_settings_that_differ_are_told():
     with Folder() as folder:
         run = compare(folder, result_of(40), result_of(40, max_concurrency=16, model_id="n"))
