@@ -31,11 +31,11 @@ struct bpe_seek {
     const char *ptr;
     uint32_t len;
     enum seek_state state;
-    uint32_t last;  /* the token in front, VOCAB_NONE at the start */
-    uint32_t meta;  /* the candidate, 0: none */
-    uint32_t at;    /* bytes done */
-    uint32_t most;  /* bytes that the next candidate may have */
-    uint32_t found; /* bytes of the candidate */
+    uint32_t last;            /* the token in front, VOCAB_NONE at the start */
+    uint32_t meta;            /* the candidate, 0: none */
+    uint32_t at;              /* bytes done */
+    struct words_probe probe; /* for the next candidate */
+    uint32_t found;           /* bytes of the candidate */
     uint32_t count;
     uint64_t open;            /* positions from where the end may be reached */
     struct words_part word;   /* as in the cache */
@@ -148,9 +148,7 @@ static void seek_to(const struct bpe *bpe, struct bpe_seek *s, uint32_t at, uint
                     const char *readable)
 {
     s->at = at;
-    s->most = most;
-    if (most > 0)
-        words_longest_fetch(&bpe->words, s->ptr + at, most, readable);
+    words_probe_start(&bpe->words, &s->probe, s->ptr + at, most, readable);
 }
 
 /* Nothing leads on from here: the token in front gives way to the next shorter one. */
@@ -169,7 +167,7 @@ static void seek_back(const struct bpe *bpe, struct bpe_seek *s, const char *rea
 static void seek_find(const struct bpe *bpe, struct bpe_seek *s, const char *readable)
 {
     size_t len = 0;
-    s->meta = words_longest(&bpe->words, s->ptr + s->at, s->most, readable, &len);
+    s->meta = words_probe_end(&bpe->words, &s->probe, &len);
     s->found = (uint32_t)len;
     if (s->meta == 0)
         seek_back(bpe, s, readable);

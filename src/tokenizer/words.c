@@ -15,8 +15,7 @@ enum {
     LONG_LEN = 15, /* in a slot: by hash */
     LONG_START = 16,
     LONG_BITS = 12,
-    FETCHED = 2, /* look-ups at a place that are prepared */
-    AHEAD = 16,  /* entries whose buckets are asked for before they are filled */
+    AHEAD = 16, /* entries whose buckets are asked for before they are filled */
     MIN_FILTER_BITS = 10,
     MAX_FILTER_BITS = 20,
 };
@@ -199,6 +198,11 @@ static uint32_t longest_long(const struct words *w, const char *at, size_t most,
     return 0;
 }
 
+static inline unsigned last_bit(uint32_t bits)
+{
+    return 31u - (unsigned)__builtin_clz(bits);
+}
+
 /* Bits of the lengths that there may be at `at`; bit 31 for all that the filter does not tell apart. */
 static inline uint32_t possible_lengths(const struct words *w, struct words_part part, size_t most)
 {
@@ -214,28 +218,56 @@ static inline uint32_t possible_lengths(const struct words *w, struct words_part
     return most > WORDS_FILTERED ? lengths : lengths & ((2u << most) - 1);
 }
 
-uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
-                       size_t *len)
+void words_probe_start(const struct words *w, struct words_probe *p, const char *at, size_t most,
+                       const char *end)
 {
-    struct words_part part = words_load(at, end);
-    uint32_t lengths = possible_lengths(w, part, most);
+    p->at = at;
+    p->most = most;
+    p->part = words_load(at, end);
+    p->lengths = possible_lengths(w, p->part, most);
+    uint32_t left = p->lengths & ((2u << WORDS_INLINE) - 1);
+    if (left == 0)
+        return;
+    unsigned n = last_bit(left);
+    p->first = words_short_key(w, p->part, n);
+    words_prefetch(w, &p->first);
+    left ^= 1u << n;
+    if (left != 0) {
+        struct words_key second = words_short_key(w, p->part, last_bit(left));
+        words_prefetch(w, &second);
+    }
+}
+
+/* An entry of n bytes, which are not short. */
+static uint32_t find_at(const struct words *w, const char *at, unsigned n)
+{
+    struct sv text = sv_make(at, n);
+    struct words_key key = words_long_key(w, text);
+    return find_long(w, &key, text);
+}
+
+uint32_t words_probe_end(const struct words *w, const struct words_probe *p, size_t *len)
+{
+    uint32_t lengths = p->lengths;
+    struct words_key key = p->first;
+    bool first = true;
     if ((lengths & 1u << 31) != 0) {
-        uint32_t meta = longest_long(w, at, most, part, len);
+        uint32_t meta = longest_long(w, p->at, p->most, p->part, len);
         if (meta != 0)
             return meta;
         lengths &= ~(1u << 31);
     }
     while (lengths != 0) {
-        unsigned n = 31u - (unsigned)__builtin_clz(lengths);
+        unsigned n = last_bit(lengths);
         uint32_t meta;
         lengths ^= 1u << n;
-        if (n <= WORDS_INLINE) {
-            struct words_key key = words_short_key(w, part, n);
-            meta = words_find_short(w, &key);
+        if (n > WORDS_INLINE) {
+            meta = find_at(w, p->at, n);
         } else {
-            struct sv text = sv_make(at, n);
-            struct words_key key = words_long_key(w, text);
-            meta = find_long(w, &key, text);
+            if (!first)
+                key = words_short_key(w, p->part, n);
+            first = false;
+            meta = words_find_short(w, &key);
         }
         if (meta != 0 && (meta & WORDS_WHOLE) == 0) {
             *len = n;
@@ -245,14 +277,10 @@ uint32_t words_longest(const struct words *w, const char *at, size_t most, const
     return 0;
 }
 
-void words_longest_fetch(const struct words *w, const char *at, size_t most, const char *end)
+uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
+                       size_t *len)
 {
-    struct words_part part = words_load(at, end);
-    uint32_t lengths = possible_lengths(w, part, most) & ((2u << WORDS_INLINE) - 1);
-    for (int i = 0; i < FETCHED && lengths != 0; i++) {
-        unsigned n = 31u - (unsigned)__builtin_clz(lengths);
-        struct words_key key = words_short_key(w, part, n);
-        lengths ^= 1u << n;
-        words_prefetch(w, &key);
-    }
+    struct words_probe p;
+    words_probe_start(w, &p, at, most, end);
+    return words_probe_end(w, &p, len);
 }

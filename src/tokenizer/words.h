@@ -50,6 +50,11 @@ struct words {
     size_t long_cap;
 };
 
+struct words_part {
+    uint64_t low;
+    uint64_t high;
+};
+
 /* A string as it is looked for. */
 struct words_key {
     uint64_t low;
@@ -72,8 +77,18 @@ uint32_t words_find(const struct words *w, const struct words_key *key, struct s
  * 0: none. */
 uint32_t words_longest(const struct words *w, const char *at, size_t most, const char *end,
                        size_t *len);
-/* Asks for the memory that words_longest will need with the same arguments. */
-void words_longest_fetch(const struct words *w, const char *at, size_t most, const char *end);
+/* The same in two steps: the first one asks for the memory that the second one needs, so that other work can be done
+ * between them. */
+struct words_probe {
+    const char *at;
+    size_t most;
+    struct words_part part;
+    uint32_t lengths;       /* bits of those that there may be */
+    struct words_key first; /* of the longest of them, when it is short */
+};
+void words_probe_start(const struct words *w, struct words_probe *p, const char *at, size_t most,
+                       const char *end);
+uint32_t words_probe_end(const struct words *w, const struct words_probe *p, size_t *len);
 /* Keys of strings beyond WORDS_INLINE. */
 struct words_key words_long_key(const struct words *w, struct sv text);
 
@@ -88,11 +103,6 @@ static inline size_t words_bucket(const struct words *w, uint64_t low, uint64_t 
 {
     return (size_t)((words_mix(low, rest) >> 32) * w->buckets >> 32);
 }
-
-struct words_part {
-    uint64_t low;
-    uint64_t high;
-};
 
 /* The first bytes of what is at `at`, zeros behind the end of the text. */
 static inline struct words_part words_load(const char *at, const char *end)
