@@ -18,6 +18,12 @@
 
 enum { BATCH_LINES = 4096 };
 
+/* Ids to be decoded that no token has. */
+struct unknown_ids {
+    size_t count;
+    uint32_t first;
+};
+
 struct tokenize {
     const char *tokenizer_id;
     bool count;
@@ -28,6 +34,7 @@ struct tokenize {
     bool skip_special;
     size_t file_count;
     struct tokenizer *tokenizer;
+    struct unknown_ids *unknown;
 };
 
 /* clang-format off */
@@ -97,6 +104,23 @@ static bool check(const struct tokenize *t, struct error *err)
     if (t->decode && (t->count || t->pieces || t->add_special))
         return error_set(err, E_USAGE, "--decode goes with --skip-special-tokens and --jsonl only");
     return true;
+}
+
+static const char *wanted(const struct tokenize *t)
+{
+    return t->decode ? "{\"ids\": [...]}" : "{\"text\": \"...\"}";
+}
+
+/* As the reference, decoding leaves out what is no token; here it is told. */
+static bool decode_ids(const struct tokenize *t, const struct token_ids *ids, struct buf *out,
+                       struct error *err)
+{
+    for (size_t i = 0; i < ids->count; i++) {
+        if (tokenizer_token_text(t->tokenizer, ids->items[i]).ptr == NULL &&
+            t->unknown->count++ == 0)
+            t->unknown->first = ids->items[i];
+    }
+    return tokenizer_decode(t->tokenizer, ids->items, ids->count, t->skip_special, out, err);
 }
 
 /* ---- JSON lines ------------------------------------------------------------------------------------------------- */
@@ -179,9 +203,10 @@ static bool decode_line(const struct tokenize *t, const struct js_value *root, s
     struct buf text = {0};
     struct buf line = {0};
     struct js_writer w;
-    bool ok = ids_of(js_get(root, "ids"), &ids) ||
-              error_set(err, E_PARSE, "line %zu: no list of ids", number);
-    ok = ok && tokenizer_decode(t->tokenizer, ids.items, ids.count, t->skip_special, &text, err);
+    bool ok =
+        ids_of(js_get(root, "ids"), &ids) ||
+        error_set(err, E_PARSE, "line %zu has no list of ids; wanted is %s", number, wanted(t));
+    ok = ok && decode_ids(t, &ids, &text, err);
     if (ok) {
         js_writer_init(&w, &line);
         js_begin_object(&w);
@@ -222,14 +247,14 @@ static bool run_lines(const struct tokenize *t, struct sv rest, struct error *er
         number++;
         if (sv_trim(line).len == 0)
             continue;
-        const struct js_value *root = js_parse(&arena, line, "the input", err);
+        const struct js_value *root = js_parse(&arena, line, "the line", err);
         ok = root != NULL;
         if (!ok)
-            error_context(err, "line %zu", number);
+            error_set(err, E_PARSE, "line %zu is no JSON; wanted is %s", number, wanted(t));
         else if (t->decode)
             ok = decode_line(t, root, number, err);
         else if (!js_as_sv(js_get(root, "text"), &texts[count]))
-            ok = error_set(err, E_PARSE, "line %zu: no text", number);
+            ok = error_set(err, E_PARSE, "line %zu has no text; wanted is %s", number, wanted(t));
         else
             count++;
         if (ok && (count == BATCH_LINES || t->decode)) {
@@ -260,14 +285,18 @@ static bool decode_plain(const struct tokenize *t, struct sv text, struct error 
             id = id * 10 + (uint64_t)(text.ptr[at] - '0');
         if (at == start) {
             ok = strchr(" \t\r\n,[]", text.ptr[at]) != NULL ||
-                 error_set(err, E_PARSE, "byte %zu of the input is no part of a list of ids", at);
+                 error_set(err, E_PARSE, "byte %zu is no part of a list of ids", at);
             at++;
             continue;
         }
+        if (id > UINT32_MAX) {
+            ok = error_set(err, E_PARSE, "the number at byte %zu is too large for an id", start);
+            break;
+        }
         MEM_GROW(ids.items, ids.count, ids.cap);
-        ids.items[ids.count++] = id > UINT32_MAX ? UINT32_MAX : (uint32_t)id;
+        ids.items[ids.count++] = (uint32_t)id;
     }
-    ok = ok && tokenizer_decode(t->tokenizer, ids.items, ids.count, t->skip_special, &out, err);
+    ok = ok && decode_ids(t, &ids, &out, err);
     if (ok)
         fwrite(out.ptr != NULL ? out.ptr : "", 1, out.len, stdout);
     token_ids_done(&ids);
@@ -303,9 +332,11 @@ static bool run_plain(const struct tokenize *t, struct sv text, const char *name
 static bool run_file(const struct tokenize *t, const char *name, struct error *err)
 {
     struct buf text = {0};
-    bool ok = file_read(strcmp(name, "-") == 0 ? "/dev/stdin" : name, &text, err);
+    bool is_stdin = strcmp(name, "-") == 0;
+    bool ok = file_read(is_stdin ? "/dev/stdin" : name, &text, err);
     struct sv view = sv_make(buf_cstr(&text), text.len);
-    ok = ok && (t->jsonl ? run_lines(t, view, err) : run_plain(t, view, name, err));
+    if (ok && !(t->jsonl ? run_lines(t, view, err) : run_plain(t, view, name, err)))
+        ok = error_context(err, "'%s'", is_stdin ? "standard input" : name);
     buf_done(&text);
     return ok;
 }
@@ -316,8 +347,10 @@ static bool run(struct tokenize *t, const char *const *files, size_t file_count,
     /* Programs get the file's own ids, people those that a server has: they differ for tekken.json and add_bos_token. */
     enum tokenizer_use use = t->jsonl ? TOKENIZER_PLAIN : TOKENIZER_SERVE;
     struct hub_tokenizer_request request = {t->tokenizer_id, use, true};
+    struct unknown_ids unknown = {0};
     bool missing;
     t->file_count = file_count;
+    t->unknown = &unknown;
     hub_watch_init(&watch, NULL);
     t->tokenizer = hub_tokenizer_find(&watch.hub, &request, &missing, err);
     hub_watch_done(&watch);
@@ -326,6 +359,10 @@ static bool run(struct tokenize *t, const char *const *files, size_t file_count,
         ok = run_file(t, files[i], err);
     if (ok && file_count == 0)
         ok = run_file(t, "-", err);
+    if (ok && unknown.count > 0)
+        fprintf(stderr,
+                "warning: %zu of the ids are no tokens and were left out, the first is %u\n",
+                unknown.count, unknown.first);
     tokenizer_free(t->tokenizer);
     return ok;
 }

@@ -158,9 +158,9 @@ WARNINGS = [
 ]
 
 
-def run(words, env=None, **kwargs):
-    """One call with an environment of nothing but `env`."""
-    return subprocess.run([PROGRAM, *words], env=env or {}, stdin=subprocess.DEVNULL, text=True,
+def run(words, env=None, text="", **kwargs):
+    """One call with an environment of nothing but `env`, and `text` at standard input."""
+    return subprocess.run([PROGRAM, *words], env=env or {}, input=text, text=True,
                           stdout=kwargs.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
                           timeout=60, cwd="/", check=False, **kwargs)
 
@@ -265,6 +265,30 @@ if sys.argv[1:3] == ["bench", "serve"] and os.environ.get("VLLM_USE_RUST_BENCH")
 """
 
 
+# argv behind "tokenize --tokenizer cl100k_base", standard input, exit status, standard output, part of standard error.
+# Ids and texts are OpenAI's: cl100k_base has "Hello" at 9906 and " world" at 1917.
+TOKENIZE = [
+    (["--decode"], "[9906, 1917]\n", 0, "Hello world", ""),
+    (["--decode"], "9906 99999999 1917", 0, "Hello world", "1 of the ids are no tokens and were left out, the first is 99999999"),
+    (["--decode"], "9906 42949672959906", 1, "", "'standard input': the number at byte 5 is too large for an id"),
+    (["--decode"], "9906 x", 1, "", "'standard input': byte 5 is no part of a list of ids"),
+    (["--decode", "--jsonl"], '{"ids": [9906]}\n{"ids": ["x"]}\n', 1, '{"text":"Hello"}\n', "'standard input': line 2 has no list"),
+    (["--jsonl"], '\n{"text": "Hello world"}', 0, '{"ids":[9906,1917]}\n', ""),
+    (["--jsonl"], "Hello\n", 1, "", "'standard input': line 1 is no JSON; wanted is {\"text\""),
+    (["--jsonl"], '{"text": 5}', 1, "", "'standard input': line 1 has no text"),
+    (["--count", "-"], "Hello world", 0, "2\n", ""),
+    (["no-such-file"], "", 1, "", "'no-such-file'"),
+]
+
+
+def check_tokenize():
+    for words, text, status, out, err in TOKENIZE:
+        done = run(["tokenize", "--tokenizer", "cl100k_base", *words], text=text)
+        fits = (done.returncode, done.stdout) == (status, out) and err in done.stderr and bool(err) == bool(done.stderr)
+        check(f"tokenize {' '.join(words)} of {text!r}",
+              None if fits else f"exit status {done.returncode}:\n{done.stdout}{done.stderr}")
+
+
 def check_launcher():
     with tempfile.TemporaryDirectory() as folder:
         native = os.path.join(folder, "vllm-rs")
@@ -354,6 +378,7 @@ def main():
     check_refusals()
     check_warnings()
     check_settings()
+    check_tokenize()
     check_launcher()
     check_every_flag()
     check_help()
