@@ -113,7 +113,7 @@ void generate_bash(const struct command_flags *others, struct buf *out)
                      "  elif [[ $prev == = ]]; then\n"
                      "    prev=${COMP_WORDS[COMP_CWORD-2]}\n"
                      "  fi\n"
-                     "  prev=--${prev#--}\n"
+                     "  [[ $prev == --* ]] || prev=\n"
                      "  if ((COMP_CWORD == 1)) && [[ $cur != -* ]]; then\n"
                      "    COMPREPLY=($(compgen -W '");
     for (const struct command_info *c = command_list(); c->name != NULL; c++) {
@@ -124,7 +124,14 @@ void generate_bash(const struct command_flags *others, struct buf *out)
         buf_add_fmt(out, "    %s) _vllm_bench_%s ;;\n", c->name,
                     strcmp(c->name, "mock-server") == 0 ? "mock_server" : c->name);
     }
-    buf_add_str(out, "    compare)\n      if [[ $cur == -* ]]; then\n        _vllm_bench_serve\n"
+    buf_add_str(out, "    compare)\n      if [[ $cur == -* ]]; then\n"
+                     "        COMPREPLY=($(compgen -W '--help");
+    for (size_t i = 0; i < serve.count; i++) {
+        if (strncmp(serve.rows[i].name, "compare-", strlen("compare-")) == 0) {
+            buf_add_fmt(out, " --%s", serve.rows[i].name);
+        }
+    }
+    buf_add_str(out, "' -- \"${cur//_/-}\"))\n"
                      "      else\n        compopt -o filenames 2>/dev/null\n"
                      "        COMPREPLY=($(compgen -f -- \"$cur\"))\n      fi ;;\n"
                      "    *) _vllm_bench_serve ;;\n  esac\n}\n"
