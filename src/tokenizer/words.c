@@ -35,7 +35,7 @@ void words_init(struct words *w, const struct vocab *vocab, size_t count)
     w->near_ones = mem_array((size_t)1 << bits, sizeof(*w->near_ones));
     w->far_ones = mem_array((size_t)1 << (bits - 2), sizeof(*w->far_ones));
     w->short_ones = mem_array(1 << 16, 1);
-    w->long_starts = mem_array(((size_t)1 << LONG_BITS) / 64, sizeof(*w->long_starts));
+    w->long_most = mem_array((size_t)1 << LONG_BITS, sizeof(*w->long_most));
 }
 
 void words_done(struct words *w)
@@ -44,7 +44,7 @@ void words_done(struct words *w)
     free(w->near_ones);
     free(w->far_ones);
     free(w->short_ones);
-    free(w->long_starts);
+    free(w->long_most);
     free(w->long_lengths);
     *w = (struct words){0};
 }
@@ -100,9 +100,9 @@ static uint32_t *far_of(const struct words *w, struct words_part part)
     return &w->far_ones[part.low * 0x9E3779B97F4A7C15u >> w->far_shift];
 }
 
-static size_t start_bit(struct words_part part)
+static uint16_t *long_most_of(const struct words *w, struct words_part part)
 {
-    return (size_t)(words_mix(part.low, part.high) >> (64 - LONG_BITS));
+    return &w->long_most[words_mix(part.low, part.high) >> (64 - LONG_BITS)];
 }
 
 static void add_long_length(struct words *w, uint32_t len)
@@ -136,8 +136,9 @@ static void add_to_filters(struct words *w, struct sv text)
     } else {
         *near_of(w, part) |= NEAR_LONGER;
         *far_of(w, part) |= 1u << 31;
-        size_t bit = start_bit(part);
-        w->long_starts[bit >> 6] |= (uint64_t)1 << (bit & 63);
+        uint16_t *most = long_most_of(w, part);
+        if (text.len > *most)
+            *most = (uint16_t)text.len;
         add_long_length(w, (uint32_t)text.len);
     }
 }
@@ -177,13 +178,13 @@ void words_add(struct words *w, const struct words_entry *entries, size_t count)
     }
 }
 
-/* Beyond the filter: all lengths that there are. */
+/* Beyond the filter: all lengths that there are, up to that of the longest entry with these first bytes. */
 static uint32_t longest_long(const struct words *w, const char *at, size_t most,
                              struct words_part part, size_t *len)
 {
-    size_t bit = start_bit(part);
-    if ((w->long_starts[bit >> 6] >> (bit & 63) & 1) == 0)
-        return 0;
+    size_t here = *long_most_of(w, part);
+    if (most > here)
+        most = here;
     for (size_t i = 0; i < w->long_count; i++) {
         struct sv text = sv_make(at, w->long_lengths[i]);
         if (text.len > most)

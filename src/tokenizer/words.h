@@ -44,7 +44,7 @@ struct words {
     uint8_t *short_ones; /* by the first two bytes: bit n (1 to 3) for entries of n bytes */
     uint8_t *near_ones;  /* by hash of four bytes: bit n - 4 (0 to 3), bit 4 for all longer ones */
     uint32_t *far_ones;  /* by hash of eight bytes: bit n (8 to 30), bit 31 for all longer ones */
-    uint64_t *long_starts;  /* bits by hash of 16 bytes */
+    uint16_t *long_most; /* by hash of 16 bytes: the longest entry beyond the filter, 0 for none */
     uint32_t *long_lengths; /* of entries beyond the filter, longest first */
     size_t long_count;
     size_t long_cap;
