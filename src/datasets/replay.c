@@ -153,6 +153,12 @@ static bool scan_line(const struct jsonl *j, struct line *line, struct error *er
         return jsonl_malformed(j, js_scan_offset(&s), err);
     if (line->prompt.ptr == NULL && line->messages.ptr == NULL)
         return jsonl_error(j, err, "has neither 'prompt' nor 'messages'");
+    if (line->prompt.ptr != NULL && strchr("\"[{", line->prompt.ptr[0]) == NULL)
+        return jsonl_error(j, err, "'prompt' is of the wrong type");
+    /* A file of prompts for --dataset-name custom has neither; it would ask for no tokens at all. */
+    if (line->prompt_len.ptr == NULL || line->output_len.ptr == NULL)
+        return jsonl_error(j, err, "has no '%s'; every line that --save-workload writes has one",
+                           line->prompt_len.ptr == NULL ? "prompt_len" : "output_len");
     return true;
 }
 

@@ -215,6 +215,9 @@ static void test_unusable_files_are_told_by_place_and_reason(void **state)
          "no 64-bit whole number"},
         {"timed_trace", "a,b\n1,2\n", "neither TIMESTAMP"},
         {"workload", "{\"prompt_len\": 3}", "line 1: has neither 'prompt' nor 'messages'"},
+        {"workload", "{\"prompt\": 5}", "line 1: 'prompt' is of the wrong type"},
+        {"workload", "{\"prompt\": \"a\"}", "line 1: has no 'prompt_len'"},
+        {"workload", "{\"prompt\": \"a\", \"prompt_len\": 1}", "line 1: has no 'output_len'"},
         {"workload", "{\"prompt\": \"a\", \"media\": 3}", "'media' is of the wrong type"},
         {"workload", "\n\n", "has no requests"},
     };
