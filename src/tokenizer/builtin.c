@@ -120,7 +120,7 @@ static struct columns columns_of(const unsigned char *data)
 static void copy_token(char *to, const char *from, size_t len)
 {
     if (len <= VOCAB_SLACK)
-        memcpy(to, from, VOCAB_SLACK);
+        memmove(to, from, VOCAB_SLACK);
     else
         memcpy(to, from, len);
 }
