@@ -244,9 +244,8 @@ static void align(struct run *r)
              session_redacted(r->session, report.problem));
     if (report.mismatched > 0)
         note(stderr,
-             "The server counts %zu of %zu probed prompts differently; %zu prompts were repaired, "
-             "%zu "
-             "still differ",
+             "The server counts %zu of %zu probed prompts differently from the local tokenizer (is "
+             "it the model's?); %zu prompts were repaired, %zu still differ",
              report.mismatched, report.probed, report.repaired, report.left_over);
 }
 
