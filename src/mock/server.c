@@ -183,7 +183,10 @@ struct mock_server *mock_start(const struct mock_options *o, struct error *err)
     server->started_s = time(NULL);
     mock_model_init(&server->model, o);
     mock_gate_init(&server->gate, o->max_batch);
-    bool ok = open_listener(server, err);
+    /* An hour of truth is not to be lost to a folder that is not there. */
+    bool ok = o->truth_file == NULL || file_write_atomic(o->truth_file, (struct sv){0}, err) ||
+              error_context(err, "--truth-file");
+    ok = ok && open_listener(server, err);
     if (ok) {
         server->thread_count = choose_threads(o);
         server->threads = new_threads(server->thread_count);

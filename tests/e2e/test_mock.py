@@ -233,6 +233,13 @@ def test_truth_file_and_forgetting():
         holds(all(b - a == 2000000 for t in lines for a, b in zip(t["due_ns"], t["due_ns"][1:])), "due every 2 ms")
 
 
+def test_a_truth_file_that_cannot_be_written_is_refused_at_once():
+    with Folder() as folder:
+        result = run("mock-server", "--port", "0", "--truth-file", folder("missing", "truth.jsonl"))
+        same((result.status, result.out), (1, ""), "exit status, stdout", result)
+        holds("--truth-file" in result.err and "missing/truth.jsonl" in result.err, "the flag and the file", result)
+
+
 # ---- faults --------------------------------------------------------------------------------------------------------
 
 def all_failed(kind, mock_flags, *flags, words=(), events=0, **options):
