@@ -21,17 +21,17 @@
 enum {
     AHEAD = 12, /* merges */
     CANDIDATES = 16,
+    SOME = 256, /* entries that are added together */
 };
 
-static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t time)
+static void pair_add(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made)
 {
-    uint64_t pair = bpe_pack(0, left, right);
-    uint64_t hash = bpe_pair_hash(pair);
+    uint64_t hash = bpe_pair_hash(bpe_pack(0, left, right));
     uint64_t bit = hash >> bpe->pair_bit_shift;
     size_t at = bpe_pair_slot(bpe, hash);
-    while (bpe->pairs[at] != BPE_NO_PAIR)
+    while (bpe->pairs[at] != 0)
         at = at + 1 == bpe->pair_slots ? 0 : at + 1;
-    bpe->pairs[at] = bpe_pack(time, left, right);
+    bpe->pairs[at] = bpe_pair_tag(hash) | (made + 1);
     bpe->pair_bits[bit >> 6] |= (uint64_t)1 << (bit & 63);
 }
 
@@ -137,13 +137,11 @@ void bpe_done(struct bpe *bpe)
 {
     words_done(&bpe->words);
     bpe_merge_done(bpe);
-    free(bpe->origins);
-    free(bpe->lengths);
-    free(bpe->pairs);
-    free(bpe->pair_bits);
     free(bpe->doubts);
     free(bpe->doubtful);
     free(bpe->merges);
+    free(bpe->ranks);
+    room_close(&bpe->room);
     *bpe = (struct bpe){0};
 }
 
@@ -152,13 +150,37 @@ void bpe_reserve(struct bpe *bpe, size_t merges)
     if (merges > bpe->merge_cap) {
         bpe->merges = mem_resize(bpe->merges, merges, sizeof(*bpe->merges));
         bpe->merge_cap = merges;
+        if (bpe->ranks != NULL)
+            bpe->ranks = mem_resize(bpe->ranks, merges, sizeof(*bpe->ranks));
     }
+}
+
+/* The rule that held so far does not hold for the next one. */
+static void list_ranks(struct bpe *bpe)
+{
+    if (bpe->rank_rule == BPE_RANK_LISTED)
+        return;
+    uint32_t *ranks = mem_resize(NULL, bpe->merge_cap, sizeof(*ranks));
+    for (size_t i = 0; i < bpe->merge_count; i++)
+        ranks[i] = bpe_merge_at(bpe, i).rank;
+    bpe->ranks = ranks;
+    bpe->rank_rule = BPE_RANK_LISTED;
 }
 
 void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made, uint32_t rank)
 {
+    size_t cap = bpe->merge_cap;
+    if (bpe->merge_count == 0)
+        bpe->rank_rule = rank == 0 ? BPE_RANK_INDEX : BPE_RANK_MADE;
+    if (rank != (bpe->rank_rule == BPE_RANK_INDEX ? bpe->merge_count : made))
+        list_ranks(bpe);
     MEM_GROW(bpe->merges, bpe->merge_count, bpe->merge_cap);
-    bpe->merges[bpe->merge_count++] = (struct bpe_merge){left, right, made, rank};
+    if (bpe->rank_rule == BPE_RANK_LISTED) {
+        if (cap != bpe->merge_cap)
+            bpe->ranks = mem_resize(bpe->ranks, bpe->merge_cap, sizeof(*bpe->ranks));
+        bpe->ranks[bpe->merge_count] = rank;
+    }
+    bpe->merges[bpe->merge_count++] = bpe_pack(left, right, made);
 }
 
 static bool is_symbol(const struct bpe *bpe, struct sv key)
@@ -169,46 +191,57 @@ static bool is_symbol(const struct bpe *bpe, struct sv key)
     return bpe->options.bytes ? key.len == 1 : utf8_next(key.ptr, &cp) == key.len;
 }
 
-static void prepare_origins(struct bpe *bpe)
+/* Bytes of an entry that words can have, else 0. */
+static size_t entry_len(const struct bpe *bpe, uint32_t id)
+{
+    struct token token = bpe->vocab->tokens[id];
+    if ((token.flags & (TOKEN_HERE | TOKEN_ADDED)) != TOKEN_HERE)
+        return 0;
+    /* Words are made of byte characters only: an entry with another one never matches. */
+    if (bpe->options.bytes && !bpe->vocab->raw_bytes && (token.flags & TOKEN_SPELLED) == 0)
+        return 0;
+    return token.len;
+}
+
+static void prepare_tables(struct bpe *bpe)
 {
     bpe->limit = bpe->vocab->limit;
-    bpe->origins = mem_array(bpe->limit + 1, sizeof(*bpe->origins));
-    bpe->lengths = mem_array(bpe->limit + 1, sizeof(*bpe->lengths));
-    for (uint32_t id = 0; id < bpe->limit; id++) {
-        bpe->origins[id] = bpe_pack(BPE_NEVER, 0, 0);
-        unsigned flags = bpe->vocab->tokens[id].flags;
-        if ((flags & (TOKEN_HERE | TOKEN_ADDED)) != TOKEN_HERE)
-            continue;
-        struct sv key = bpe_key(bpe, id);
-        /* Words are made of byte characters only: an entry with another one never matches. */
-        if (bpe->options.bytes && !bpe->vocab->raw_bytes && (flags & TOKEN_SPELLED) == 0)
-            continue;
-        bpe->lengths[id] = (uint16_t)key.len;
-        if (is_symbol(bpe, key) &&
-            (!bpe->options.bytes || bpe->byte_id[(unsigned char)key.ptr[0]] == id))
-            bpe->origins[id] = 0;
-    }
-    bpe->pair_slots = (size_t)bpe->limit + bpe->limit / 2 + 8;
-    bpe->pairs = mem_alloc(bpe->pair_slots * sizeof(*bpe->pairs));
-    memset(bpe->pairs, 0xFF, bpe->pair_slots * sizeof(*bpe->pairs));
+    bpe->entries = 0;
+    for (uint32_t id = 0; id < bpe->limit; id++)
+        bpe->entries += entry_len(bpe, id) > 0;
+    bpe->pair_slots = bpe->entries + bpe->entries / 2 + 8;
     bpe->pair_bit_shift = 64 - 10;
-    while (((size_t)1 << (64 - bpe->pair_bit_shift)) < (size_t)bpe->limit * 8)
+    while (((size_t)1 << (64 - bpe->pair_bit_shift)) < bpe->entries * 8)
         bpe->pair_bit_shift--;
-    bpe->pair_bits = mem_array(((size_t)1 << (64 - bpe->pair_bit_shift)) / 64, sizeof(uint64_t));
+    size_t bit_words = ((size_t)1 << (64 - bpe->pair_bit_shift)) / 64;
+    room_open(&bpe->room, words_room(bpe->entries) +
+                              room_size(bpe->limit + 1, sizeof(*bpe->origins)) +
+                              room_size(bpe->pair_slots, sizeof(*bpe->pairs)) +
+                              room_size(bit_words, sizeof(*bpe->pair_bits)));
+    words_init(&bpe->words, bpe->vocab, bpe->entries, &bpe->room);
+    bpe->origins = room_take(&bpe->room, bpe->limit + 1, sizeof(*bpe->origins));
+    bpe->pairs = room_take(&bpe->room, bpe->pair_slots, sizeof(*bpe->pairs));
+    bpe->pair_bits = room_take(&bpe->room, bit_words, sizeof(*bpe->pair_bits));
+    for (uint32_t id = 0; id < bpe->limit; id++) {
+        struct sv key = sv_make(bpe_key(bpe, id).ptr, entry_len(bpe, id));
+        bool symbol = is_symbol(bpe, key) &&
+                      (!bpe->options.bytes || bpe->byte_id[(unsigned char)key.ptr[0]] == id);
+        bpe->origins[id] = symbol ? 0 : bpe_pack(BPE_NEVER, 0, 0);
+    }
 }
 
 static void take_merge(struct bpe *bpe, const struct bpe_merge *m)
 {
     bpe->origins[m->made] = bpe_pack(m->rank + 1, m->left, m->right);
-    pair_add(bpe, m->left, m->right, m->rank + 1);
+    pair_add(bpe, m->left, m->right, m->made);
 }
 
 /* Asks for the memory that a merge will need soon. */
-static void fetch(const struct bpe *bpe, const struct bpe_merge *m)
+static void fetch(const struct bpe *bpe, struct bpe_merge m)
 {
-    __builtin_prefetch(&bpe->origins[m->left]);
-    __builtin_prefetch(&bpe->origins[m->right]);
-    uint64_t hash = bpe_pair_hash(bpe_pack(0, m->left, m->right));
+    __builtin_prefetch(&bpe->origins[m.left]);
+    __builtin_prefetch(&bpe->origins[m.right]);
+    uint64_t hash = bpe_pair_hash(bpe_pack(0, m.left, m.right));
     __builtin_prefetch(&bpe->pairs[bpe_pair_slot(bpe, hash)]);
     __builtin_prefetch(&bpe->pair_bits[hash >> bpe->pair_bit_shift >> 6]);
 }
@@ -217,10 +250,11 @@ static void fetch(const struct bpe *bpe, const struct bpe_merge *m)
 static bool prove(struct bpe *bpe)
 {
     for (size_t i = 0; i < bpe->merge_count; i++) {
-        const struct bpe_merge *m = &bpe->merges[i];
+        struct bpe_merge merge = bpe_merge_at(bpe, i);
+        const struct bpe_merge *m = &merge;
         uint64_t made = bpe->origins[m->made];
         if (i + AHEAD < bpe->merge_count)
-            fetch(bpe, &m[AHEAD]);
+            fetch(bpe, bpe_merge_at(bpe, i + AHEAD));
         if (bpe_time(made) != BPE_NEVER) {
             if (bpe_time(made) == 0 || (bpe_left(made) == m->left && bpe_right(made) == m->right))
                 return false;
@@ -255,7 +289,8 @@ static void find_doubts(struct bpe *bpe)
 {
     size_t cap = 0;
     for (size_t i = 0; i < bpe->merge_count; i++) {
-        const struct bpe_merge *m = &bpe->merges[i];
+        struct bpe_merge merge = bpe_merge_at(bpe, i);
+        const struct bpe_merge *m = &merge;
         uint32_t left = bpe_time(bpe->origins[m->left]);
         uint32_t right = bpe_time(bpe->origins[m->right]);
         uint32_t both = left > right ? left : right;
@@ -273,7 +308,8 @@ static void find_doubts(struct bpe *bpe)
         bpe->doubtful[bpe->doubts[i].right] |= BPE_DOUBT_HEAD;
     }
     for (size_t i = 0; i < bpe->merge_count; i++) {
-        const struct bpe_merge *m = &bpe->merges[i];
+        struct bpe_merge merge = bpe_merge_at(bpe, i);
+        const struct bpe_merge *m = &merge;
         if (bpe->origins[m->made] == bpe_pack(m->rank + 1, m->left, m->right))
             inside(bpe, m);
     }
@@ -281,38 +317,53 @@ static void find_doubts(struct bpe *bpe)
 
 static void build_words(struct bpe *bpe)
 {
+    struct words_entry some[SOME];
     size_t count = 0;
-    for (uint32_t id = 0; id < bpe->limit; id++)
-        count += bpe->lengths[id] > 0;
-    words_init(&bpe->words, bpe->vocab, count);
-    struct words_entry *entries = mem_alloc((count + 1) * sizeof(*entries));
-    size_t kept = 0;
     for (uint32_t id = 0; id < bpe->limit; id++) {
         bool made = bpe_time(bpe->origins[id]) != BPE_NEVER;
-        if (bpe->lengths[id] == 0 || (!made && !bpe->options.ignore_merges))
+        if ((!made && !bpe->options.ignore_merges) || entry_len(bpe, id) == 0)
             continue;
         bool doubt = made && bpe->doubtful != NULL && !bpe->options.ignore_merges &&
                      (bpe->doubtful[id] & BPE_DOUBT_INSIDE) != 0;
-        entries[kept++] =
+        some[count++] =
             (struct words_entry){id, (made ? 0 : WORDS_WHOLE) | (doubt ? WORDS_SLOW : 0)};
+        if (count == SOME) {
+            words_add(&bpe->words, some, count);
+            count = 0;
+        }
     }
-    words_add(&bpe->words, entries, kept);
-    free(entries);
+    words_add(&bpe->words, some, count);
 }
 
 static void drop_merges(struct bpe *bpe)
 {
     free(bpe->merges);
+    free(bpe->ranks);
     bpe->merges = NULL;
+    bpe->ranks = NULL;
     bpe->merge_count = 0;
     bpe->merge_cap = 0;
 }
 
+/* Engine two alone needs none of them. */
+static void drop_tables(struct bpe *bpe)
+{
+    words_done(&bpe->words);
+    room_close(&bpe->room);
+    bpe->origins = NULL;
+    bpe->pairs = NULL;
+    bpe->pair_bits = NULL;
+}
+
 void bpe_finish(struct bpe *bpe)
 {
-    prepare_origins(bpe);
-    bpe->proven = bpe->options.prefix.len == 0 && bpe->options.suffix.len == 0 &&
-                  !bpe->options.always_merge && bpe->merge_count < BPE_NEVER && prove(bpe);
+    if (bpe->options.prefix.len == 0 && bpe->options.suffix.len == 0 &&
+        !bpe->options.always_merge && bpe->merge_count < BPE_NEVER) {
+        prepare_tables(bpe);
+        bpe->proven = prove(bpe);
+        if (!bpe->proven)
+            drop_tables(bpe);
+    }
     if (bpe->proven) {
         find_doubts(bpe);
         build_words(bpe);
@@ -324,15 +375,21 @@ void bpe_finish(struct bpe *bpe)
         bpe_merge_prepare(bpe);
 }
 
+void bpe_start_proven(struct bpe *bpe)
+{
+    prepare_tables(bpe);
+}
+
+void bpe_take_proven(struct bpe *bpe, const struct bpe_merge *merges, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fetch(bpe, merges[i]);
+    for (size_t i = 0; i < count; i++)
+        take_merge(bpe, &merges[i]);
+}
+
 void bpe_finish_proven(struct bpe *bpe)
 {
-    prepare_origins(bpe);
-    for (size_t i = 0; i < bpe->merge_count; i++) {
-        if (i + AHEAD < bpe->merge_count)
-            fetch(bpe, &bpe->merges[i + AHEAD]);
-        take_merge(bpe, &bpe->merges[i]);
-    }
     build_words(bpe);
     bpe->proven = true;
-    drop_merges(bpe);
 }

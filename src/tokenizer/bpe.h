@@ -23,6 +23,7 @@ struct bpe_options {
     struct sv suffix;   /* behind the last symbol */
 };
 
+/* `left` and `right` become `made`. */
 struct bpe_merge {
     uint32_t left;
     uint32_t right;
@@ -30,27 +31,34 @@ struct bpe_merge {
     uint32_t rank;
 };
 
+/* Where the rank of a merge is: nearly all vocabularies need no list. */
+enum bpe_ranks { BPE_RANK_INDEX, BPE_RANK_MADE, BPE_RANK_LISTED };
+
 struct bpe {
     const struct vocab *vocab;
     struct bpe_options options;
     uint32_t byte_id[256]; /* bytes: the single bytes; else the <0xXX> tokens */
     bool all_bytes;        /* none of them is missing */
     bool proven;           /* the first engine may be used */
+    struct room room;      /* of the tables of engine one */
     struct words words;    /* the tokens that words can have */
     uint64_t *origins;     /* by id: how the token is made (bpe_pairs.h) */
-    uint16_t *lengths;     /* by id, bytes */
-    uint32_t limit;        /* of both */
-    uint64_t *pairs;       /* hash of left and right: when they merge */
+    uint32_t limit;        /* of them */
+    size_t entries;        /* that words can have */
+    uint32_t *pairs;       /* by hash of left and right: 1 + what they make (bpe_pairs.h) */
     size_t pair_slots;
     uint64_t *pair_bits; /* by the same hash, eight bits or more a pair */
     unsigned pair_bit_shift;
     uint8_t *doubtful;        /* by id, bits of enum bpe_doubt; NULL: no doubts */
     struct bpe_merge *doubts; /* those merges, sorted */
     size_t doubt_count;
-    uint32_t
-        *second; /* engine two: by hash of left and right 1 + the index into merges, 0 is free */
-    size_t second_mask;
-    struct bpe_merge *merges;
+    uint32_t *
+        second; /* engine two: by hash of left and right 1 + the index into merges, under bits of the hash; 0 is free */
+    size_t second_slots;
+    unsigned second_bits; /* of the index */
+    uint64_t *merges;     /* left, right and made, packed */
+    uint32_t *ranks;      /* BPE_RANK_LISTED */
+    enum bpe_ranks rank_rule;
     size_t merge_count;
     size_t merge_cap;
 };
@@ -82,7 +90,10 @@ void bpe_reserve(struct bpe *bpe, size_t merges);
 /* Ranks do not fall from call to call. */
 void bpe_add_merge(struct bpe *bpe, uint32_t left, uint32_t right, uint32_t made, uint32_t rank);
 void bpe_finish(struct bpe *bpe);
-/* As above for merges that somebody has proven before: one a token. */
+/* The other way, for merges that somebody has proven before, one a token: start; take them, many at a time and in any
+ * order; finish.  None of them is kept. */
+void bpe_start_proven(struct bpe *bpe);
+void bpe_take_proven(struct bpe *bpe, const struct bpe_merge *merges, size_t count);
 void bpe_finish_proven(struct bpe *bpe);
 
 /* Appends the ids of one word. */

@@ -132,7 +132,7 @@ static bool search(const struct bpe *bpe, struct sv word, const char *readable,
                     return false;
                 open[at >> 6] &= ~((uint64_t)1 << (at & 63));
                 ids->count--;
-                len = bpe->lengths[last];
+                len = vocab_kept(bpe->vocab, last).len;
                 at -= len;
                 last = at == start ? VOCAB_NONE : ids->items[ids->count - 1];
                 meta = words_longest(&bpe->words, word.ptr + at, len - 1, readable, &len);
@@ -159,7 +159,7 @@ static void seek_back(const struct bpe *bpe, struct bpe_seek *s, const char *rea
         return;
     }
     s->open &= ~((uint64_t)1 << s->at);
-    uint32_t len = bpe->lengths[s->ids[--s->count]];
+    uint32_t len = vocab_kept(bpe->vocab, s->ids[--s->count]).len;
     s->last = s->count > 0 ? s->ids[s->count - 1] : VOCAB_NONE;
     seek_to(bpe, s, s->at - len, len - 1, readable);
 }

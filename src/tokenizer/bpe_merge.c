@@ -5,11 +5,12 @@
 #include "tokenizer/bpe.h"
 
 #include "base/alloc.h"
+#include "tokenizer/bpe_pairs.h"
 #include "tokenizer/utf8.h"
 
 #include <stdlib.h>
 
-enum { SMALL = 64, NO_SYMBOL = -1, ID_BITS = 21 };
+enum { SMALL = 64, NO_SYMBOL = -1 };
 
 struct bpe_symbol {
     uint32_t id;
@@ -27,14 +28,22 @@ struct bpe_candidate {
     uint32_t made;
 };
 
-/* The slot of a pair, or the free one where it would be. */
-static size_t slot_of(const struct bpe *bpe, uint32_t left, uint32_t right)
+static uint32_t index_of(const struct bpe *bpe, uint32_t slot)
 {
-    uint64_t hash = ((uint64_t)left << ID_BITS | right) * 0x9E3779B97F4A7C15u;
-    size_t at = (size_t)(hash >> 20) & bpe->second_mask;
-    for (; bpe->second[at] != 0; at = (at + 1) & bpe->second_mask) {
-        const struct bpe_merge *m = &bpe->merges[bpe->second[at] - 1];
-        if (m->left == left && m->right == right)
+    return (slot & ((1u << bpe->second_bits) - 1)) - 1;
+}
+
+/* The slot of a pair, or the free one where it would be; *tag what a slot of this pair has above the index. */
+static size_t slot_of(const struct bpe *bpe, uint32_t left, uint32_t right, uint32_t *tag)
+{
+    uint64_t pair = bpe_pack(0, left, right);
+    uint64_t hash = bpe_pair_hash(pair);
+    size_t at = (size_t)((hash & UINT32_MAX) * bpe->second_slots >> 32);
+    *tag = (uint32_t)hash << bpe->second_bits;
+    for (; bpe->second[at] != 0; at = at + 1 == bpe->second_slots ? 0 : at + 1) {
+        uint32_t slot = bpe->second[at];
+        if ((slot ^ *tag) >> bpe->second_bits == 0 &&
+            bpe->merges[index_of(bpe, slot)] >> BPE_ID_BITS == pair)
             break;
     }
     return at;
@@ -42,14 +51,15 @@ static size_t slot_of(const struct bpe *bpe, uint32_t left, uint32_t right)
 
 void bpe_merge_prepare(struct bpe *bpe)
 {
-    size_t size = 1024;
-    while (size * 2 < bpe->merge_count * 3)
-        size *= 2;
-    bpe->second = mem_array(size, sizeof(*bpe->second));
-    bpe->second_mask = size - 1;
+    bpe->second_slots = bpe->merge_count + bpe->merge_count / 4 + 8;
+    while (bpe->merge_count >> bpe->second_bits != 0)
+        bpe->second_bits++;
+    bpe->second = mem_array(bpe->second_slots, sizeof(*bpe->second));
     for (size_t i = 0; i < bpe->merge_count; i++) { /* a later one of the same pair replaces */
-        size_t at = slot_of(bpe, bpe->merges[i].left, bpe->merges[i].right);
-        bpe->second[at] = (uint32_t)i + 1;
+        struct bpe_merge m = bpe_merge_at(bpe, i);
+        uint32_t tag;
+        size_t at = slot_of(bpe, m.left, m.right, &tag);
+        bpe->second[at] = tag | ((uint32_t)i + 1);
     }
 }
 
@@ -58,17 +68,21 @@ void bpe_merge_done(struct bpe *bpe)
     free(bpe->second);
 }
 
-static const struct bpe_merge *merge_find(const struct bpe *bpe, uint32_t left, uint32_t right)
+static bool merge_find(const struct bpe *bpe, uint32_t left, uint32_t right, struct bpe_merge *m)
 {
-    uint32_t index = bpe->second[slot_of(bpe, left, right)];
-    return index != 0 ? &bpe->merges[index - 1] : NULL;
+    uint32_t tag;
+    uint32_t slot = bpe->second[slot_of(bpe, left, right, &tag)];
+    if (slot != 0)
+        *m = bpe_merge_at(bpe, index_of(bpe, slot));
+    return slot != 0;
 }
 
 static void rank_pair(const struct bpe *bpe, struct bpe_symbol *left, uint32_t right)
 {
-    const struct bpe_merge *m = merge_find(bpe, left->id, right);
-    left->rank = m != NULL ? m->rank : UINT32_MAX;
-    left->made = m != NULL ? m->made : VOCAB_NONE;
+    struct bpe_merge m = {.made = VOCAB_NONE, .rank = UINT32_MAX};
+    merge_find(bpe, left->id, right, &m);
+    left->rank = m.rank;
+    left->made = m.made;
 }
 
 static size_t merge_small(const struct bpe *bpe, struct bpe_symbol *s, size_t n)
@@ -134,9 +148,9 @@ static void push_pair(const struct bpe *bpe, struct bpe_work *work, int32_t at)
     if (left->next == NO_SYMBOL)
         return;
     uint32_t right = work->symbols[left->next].id;
-    const struct bpe_merge *m = merge_find(bpe, left->id, right);
-    if (m != NULL)
-        heap_push(work, (struct bpe_candidate){m->rank, at, left->id, right, m->made});
+    struct bpe_merge m;
+    if (merge_find(bpe, left->id, right, &m))
+        heap_push(work, (struct bpe_candidate){m.rank, at, left->id, right, m.made});
 }
 
 static size_t merge_long(const struct bpe *bpe, struct bpe_work *work, size_t n)

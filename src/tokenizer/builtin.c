@@ -7,12 +7,18 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 extern const unsigned char builtin_cl100k[];
 extern const unsigned char builtin_o200k[];
 extern const unsigned char builtin_p50k[];
+extern const unsigned char builtin_p50k_end[]; /* the last one */
 
-enum { RESERVE_BYTES = 1 << 15 }; /* of special tokens */
+enum {
+    RESERVE_BYTES = 1 << 15, /* of special tokens */
+    SOME = 32,               /* merges that are taken together */
+};
 
 struct special {
     const char *name;
@@ -116,7 +122,8 @@ static struct columns columns_of(const unsigned char *data)
     return c;
 }
 
-/* Copies a token's bytes, and whatever follows them up to VOCAB_SLACK bytes: there is room, and most are short. */
+/* Copies a token's bytes, and whatever follows them up to VOCAB_SLACK bytes: there is room, and most are short.  The block's
+ * last tokens may lie where the slack goes. */
 static void copy_token(char *to, const char *from, size_t len)
 {
     if (len <= VOCAB_SLACK)
@@ -149,7 +156,7 @@ static struct token token_of(const struct vocab *v, struct columns *c, uint32_t 
     return token;
 }
 
-/* Tokens of ids below `below` into the vocabulary, merges. */
+/* Tokens of ids below `below` into the vocabulary. */
 static void fill(struct tokenizer *t, struct columns *c, uint32_t below)
 {
     struct vocab *v = &t->vocab;
@@ -163,9 +170,36 @@ static void fill(struct tokenizer *t, struct columns *c, uint32_t below)
         v->tokens[id] = token_of(v, c, left, right);
         v->block.len += v->tokens[id].len;
         v->count++;
-        if (left != LITERAL)
-            bpe_add_merge(&t->model.bpe, left, right, id, id);
     }
+}
+
+/* The same once more for the merges. */
+static void take_merges(struct bpe *bpe, const struct columns *c, uint32_t limit)
+{
+    struct bpe_merge some[SOME];
+    size_t count = 0;
+    for (uint32_t id = 0; id < limit; id++) {
+        uint32_t left = read_u24(c->left + (size_t)id * COLUMN);
+        uint32_t right = read_u24(c->right + (size_t)id * COLUMN);
+        if (left != NO_TOKEN && left != LITERAL)
+            some[count++] = (struct bpe_merge){left, right, id, id};
+        if (count == SOME) {
+            bpe_take_proven(bpe, some, count);
+            count = 0;
+        }
+    }
+    bpe_take_proven(bpe, some, count);
+}
+
+/* The pages of the program that were read for loading alone can be read again.  All encodings, as the system may have
+ * brought the others along. */
+static void let_go(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)builtin_cl100k + page - 1) & ~(page - 1);
+    uintptr_t last = (uintptr_t)builtin_p50k_end & ~(page - 1);
+    if (first < last)
+        (void)madvise((void *)first, last - first, MADV_DONTNEED);
 }
 
 static void add_special(struct tokenizer *t, uint32_t id, struct sv name)
@@ -201,13 +235,15 @@ static struct tokenizer *load(const struct encoding *e)
     t->vocab.tokens = mem_array(t->vocab.cap, sizeof(*t->vocab.tokens));
     t->model.kind = MODEL_BPE;
     bpe_init(&t->model.bpe, &t->vocab, &o);
-    bpe_reserve(&t->model.bpe, c.tokens);
     fill(t, &c, e->below);
     for (uint32_t id = 0; id < t->vocab.limit; id++) /* the 256 bytes are the only names needed */
         if (t->vocab.tokens[id].len == 1)
             t->model.bpe.byte_id[(unsigned char)*vocab_bytes(&t->vocab, id).ptr] = id;
     t->model.bpe.all_bytes = true;
+    bpe_start_proven(&t->model.bpe);
+    take_merges(&t->model.bpe, &c, t->vocab.limit);
     bpe_finish_proven(&t->model.bpe);
+    let_go();
     decoder_add(&t->decoder, "ByteLevel");
     pretok_add_pattern(&t->pretok, sv_from(e->pattern), &t->arena, &unused);
     add_specials(t, e);

@@ -32,6 +32,7 @@ bool late_ready(struct late *late, struct error *err)
         if (!atomic_load_explicit(&late->settled, memory_order_relaxed)) {
             late->ok = load_merges(late->t, buf_sv(&late->merges), &late->err);
             buf_done(&late->merges);
+            load_trim();
             if (!late->ok && late->t->description.ptr != NULL) /* else the loader says whose */
                 error_context(&late->err, "%s", late->t->description.ptr);
             atomic_store_explicit(&late->settled, true, memory_order_release);

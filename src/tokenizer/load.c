@@ -8,6 +8,8 @@
 #include "tokenizer/class_rules.h"
 #include "tokenizer/tokenizer_priv.h"
 
+#include <malloc.h>
+
 /* Copies the members of an object but for those that go to *vocab and *merges. */
 static bool copy_members(struct js_scan *s, bool in_model, struct buf *out, struct sv *vocab,
                          struct sv *merges)
@@ -185,6 +187,13 @@ struct tokenizer *tokenizer_blank(void)
     return t;
 }
 
+void load_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name, const char *kind,
                                   struct error *err)
 {
@@ -197,6 +206,7 @@ struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name
     t->splitter = t->model.kind == MODEL_BPE ? pretok_whole_splitter(&t->pretok) : NULL;
     t->description = arena_fmt(&t->arena, "tokenizer '%s': %s, %u entries and %u added tokens",
                                name, kind, t->model_size, t->vocab.count - t->model_size);
+    load_trim();
     return t;
 }
 

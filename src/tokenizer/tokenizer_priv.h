@@ -63,6 +63,9 @@ bool tokenizer_json_without(struct sv text, const char *name, struct buf *out, s
 struct tokenizer *tokenizer_ready(struct tokenizer *t, bool ok, const char *name, const char *kind,
                                   struct error *err);
 
+/* Gives memory back that was only needed for loading and lies free. */
+void load_trim(void);
+
 /* late.c: keeps a copy of the merges' text; late_ready reads them when that has not been done. */
 struct late *late_new(struct tokenizer *t, struct sv merges);
 bool late_ready(struct late *late, struct error *err);

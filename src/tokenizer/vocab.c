@@ -93,18 +93,9 @@ uint32_t vocab_hash(const char *ptr, size_t len)
     return (uint32_t)(h * 0xD6E8FEB86659FD93u >> 32);
 }
 
-/* The token as the file has it. */
-static struct token original(const struct vocab *v, uint32_t id)
-{
-    struct token token = v->tokens[id];
-    if ((token.flags & TOKEN_CHANGED) != 0)
-        memcpy(&token, v->block.ptr + token.at - sizeof(token), sizeof(token));
-    return token;
-}
-
 static bool is_token(const struct vocab *v, uint32_t id, const char *ptr, size_t len, bool spelled)
 {
-    struct token token = original(v, id);
+    struct token token = vocab_kept(v, id);
     return token.len == len && ((token.flags & TOKEN_SPELLED) != 0) == spelled &&
            (len == 0 || memcmp(v->block.ptr + token.at, ptr, len) == 0);
 }
@@ -136,7 +127,7 @@ static void resize(struct vocab *v, size_t size)
     for (size_t i = 0; i < old_size; i++) {
         if (old[i] == 0)
             continue;
-        struct token token = original(v, (old[i] & ID_MASK) - 1);
+        struct token token = vocab_kept(v, (old[i] & ID_MASK) - 1);
         uint32_t hash = vocab_hash(v->block.ptr + token.at, token.len);
         size_t at = hash & v->mask;
         while (v->slots[at] != 0)
@@ -288,7 +279,7 @@ struct sv vocab_text(const struct vocab *v, uint32_t id, struct buf *spare)
 {
     if (!vocab_has(v, id))
         return sv_make(NULL, 0);
-    struct token token = original(v, id);
+    struct token token = vocab_kept(v, id);
     struct sv kept = sv_make(v->block.ptr + token.at, token.len);
     if ((token.flags & TOKEN_SPELLED) == 0)
         return kept;
@@ -308,7 +299,7 @@ bool vocab_show_as(struct vocab *v, uint32_t id, struct sv text, struct error *e
         return true;
     if (!check(v, id, text, err))
         return false;
-    struct token first = original(v, id);
+    struct token first = vocab_kept(v, id);
     buf_add(&v->block, sv_make((const char *)&first, sizeof(first)));
     struct token shown = append(v, text);
     unsigned kind = TOKEN_SPELLED | TOKEN_BROKEN;

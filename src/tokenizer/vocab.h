@@ -13,6 +13,7 @@
 #include "base/sv.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #define VOCAB_NONE      UINT32_MAX
 #define VOCAB_MAX_ID    ((1u << 21) - 2)
@@ -110,6 +111,15 @@ static inline void vocab_mark(struct vocab *v, uint32_t id, unsigned flags)
 static inline struct sv vocab_bytes(const struct vocab *v, uint32_t id)
 {
     return sv_make(v->block.ptr + v->tokens[id].at, v->tokens[id].len);
+}
+
+/* The token of an id below the limit as the file has it, whatever it is shown as. */
+static inline struct token vocab_kept(const struct vocab *v, uint32_t id)
+{
+    struct token token = v->tokens[id];
+    if ((token.flags & TOKEN_CHANGED) != 0)
+        memcpy(&token, v->block.ptr + token.at - sizeof(token), sizeof(token));
+    return token;
 }
 
 /* The byte that a character of a byte-level vocabulary stands for, or -1. */

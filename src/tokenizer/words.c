@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 enum {
-    LINE = 64,
     NEAR = 4, /* bytes that choose a place of the filters */
     FAR = 8,
     NEAR_LONGER = 1 << (FAR - NEAR),
     LONG_LEN = 15, /* in a slot: by hash */
     LONG_START = 16,
     LONG_BITS = 12,
+    SHORT_ONES = 1 << 16,
     AHEAD = 16, /* entries whose buckets are asked for before they are filled */
     MIN_FILTER_BITS = 10,
     MAX_FILTER_BITS = 20,
@@ -23,28 +23,42 @@ enum {
 const unsigned char words_ones[WORDS_ONES] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
                                               0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
-void words_init(struct words *w, const struct vocab *vocab, size_t count)
+static unsigned filter_bits(size_t count)
 {
     unsigned bits = MIN_FILTER_BITS;
     while (bits < MAX_FILTER_BITS && ((size_t)1 << bits) < count)
         bits++;
+    return bits;
+}
+
+static size_t bucket_count(size_t count)
+{
+    return count / 3 + 8; /* three entries a bucket */
+}
+
+size_t words_room(size_t count)
+{
+    unsigned bits = filter_bits(count);
+    return room_size(bucket_count(count), sizeof(struct words_slot) * WORDS_BUCKET) +
+           room_size((size_t)1 << bits, sizeof(uint8_t)) +
+           room_size((size_t)1 << (bits - 2), sizeof(uint32_t)) + room_size(SHORT_ONES, 1) +
+           room_size((size_t)1 << LONG_BITS, sizeof(uint16_t));
+}
+
+void words_init(struct words *w, const struct vocab *vocab, size_t count, struct room *room)
+{
+    unsigned bits = filter_bits(count);
     *w = (struct words){.vocab = vocab, .near_shift = 32 - bits, .far_shift = 64 - bits + 2};
-    w->buckets = count * 2 / 5 + 8; /* 2.5 entries a bucket */
-    w->memory = mem_array(w->buckets + 1, LINE);
-    w->slots = (struct words_slot *)(((uintptr_t)w->memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
-    w->near_ones = mem_array((size_t)1 << bits, sizeof(*w->near_ones));
-    w->far_ones = mem_array((size_t)1 << (bits - 2), sizeof(*w->far_ones));
-    w->short_ones = mem_array(1 << 16, 1);
-    w->long_most = mem_array((size_t)1 << LONG_BITS, sizeof(*w->long_most));
+    w->buckets = bucket_count(count);
+    w->slots = room_take(room, w->buckets, sizeof(struct words_slot) * WORDS_BUCKET);
+    w->near_ones = room_take(room, (size_t)1 << bits, sizeof(*w->near_ones));
+    w->far_ones = room_take(room, (size_t)1 << (bits - 2), sizeof(*w->far_ones));
+    w->short_ones = room_take(room, SHORT_ONES, 1);
+    w->long_most = room_take(room, (size_t)1 << LONG_BITS, sizeof(*w->long_most));
 }
 
 void words_done(struct words *w)
 {
-    free(w->memory);
-    free(w->near_ones);
-    free(w->far_ones);
-    free(w->short_ones);
-    free(w->long_most);
     free(w->long_lengths);
     *w = (struct words){0};
 }

@@ -9,6 +9,7 @@
 #define VB_TOKENIZER_WORDS_H
 
 #include "base/sv.h"
+#include "tokenizer/bpe_room.h"
 #include "tokenizer/vocab.h"
 
 #include <stdint.h>
@@ -36,8 +37,7 @@ struct words_slot {
 
 struct words {
     const struct vocab *vocab;
-    void *memory;
-    struct words_slot *slots; /* in it, whole cache lines */
+    struct words_slot *slots; /* whole cache lines */
     size_t buckets;
     unsigned near_shift;
     unsigned far_shift;
@@ -62,8 +62,11 @@ struct words_key {
     size_t bucket;
 };
 
-/* `count`: how many entries there will be at most; `vocab` has the bytes of their ids. */
-void words_init(struct words *w, const struct vocab *vocab, size_t count);
+/* Bytes of the room that words_init takes for so many entries. */
+size_t words_room(size_t count);
+/* `count`: how many entries there will be at most; `vocab` has the bytes of their ids; `room` has the tables and outlives
+ * them. */
+void words_init(struct words *w, const struct vocab *vocab, size_t count, struct room *room);
 void words_done(struct words *w);
 struct words_entry {
     uint32_t id;

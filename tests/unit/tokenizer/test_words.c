@@ -14,6 +14,7 @@
 
 struct fixture {
     struct vocab vocab;
+    struct room room;
     struct words words;
 };
 
@@ -25,7 +26,8 @@ static void fixture_add(struct fixture *f, struct sv text)
 
 static void build(struct fixture *f, const bool *whole)
 {
-    words_init(&f->words, &f->vocab, f->vocab.limit);
+    room_open(&f->room, words_room(f->vocab.limit));
+    words_init(&f->words, &f->vocab, f->vocab.limit, &f->room);
     struct words_entry *entries = calloc(f->vocab.limit + 1, sizeof(*entries));
     for (uint32_t id = 0; id < f->vocab.limit; id++)
         entries[id] = (struct words_entry){id, whole != NULL && whole[id] ? WORDS_WHOLE : 0};
@@ -36,6 +38,7 @@ static void build(struct fixture *f, const bool *whole)
 static void done(struct fixture *f)
 {
     words_done(&f->words);
+    room_close(&f->room);
     vocab_done(&f->vocab);
 }
 
