@@ -236,14 +236,20 @@ static void take_merge(struct bpe *bpe, const struct bpe_merge *m)
     pair_add(bpe, m->left, m->right, m->made);
 }
 
-/* Asks for the memory that a merge will need soon. */
+/* Asks for the memory that a merge will need soon: where its pair goes. */
+static void fetch_place(const struct bpe *bpe, struct bpe_merge m)
+{
+    uint64_t hash = bpe_pair_hash(bpe_pack(0, m.left, m.right));
+    __builtin_prefetch(&bpe->pairs[bpe_pair_slot(bpe, hash)]);
+    __builtin_prefetch(&bpe->pair_bits[hash >> bpe->pair_bit_shift >> 6]);
+}
+
+/* What it is proven with as well. */
 static void fetch(const struct bpe *bpe, struct bpe_merge m)
 {
     __builtin_prefetch(&bpe->origins[m.left]);
     __builtin_prefetch(&bpe->origins[m.right]);
-    uint64_t hash = bpe_pair_hash(bpe_pack(0, m.left, m.right));
-    __builtin_prefetch(&bpe->pairs[bpe_pair_slot(bpe, hash)]);
-    __builtin_prefetch(&bpe->pair_bits[hash >> bpe->pair_bit_shift >> 6]);
+    fetch_place(bpe, m);
 }
 
 /* Finds the merge that makes each token.  False when the merges are not of the kind that engine one can do. */
@@ -383,7 +389,7 @@ void bpe_start_proven(struct bpe *bpe)
 void bpe_take_proven(struct bpe *bpe, const struct bpe_merge *merges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        fetch(bpe, merges[i]);
+        fetch_place(bpe, merges[i]);
     for (size_t i = 0; i < count; i++)
         take_merge(bpe, &merges[i]);
 }

@@ -18,6 +18,7 @@ extern const unsigned char builtin_p50k_end[]; /* the last one */
 enum {
     RESERVE_BYTES = 1 << 15, /* of special tokens */
     SOME = 32,               /* merges that are taken together */
+    AHEAD = 16,              /* tokens */
 };
 
 struct special {
@@ -156,6 +157,13 @@ static struct token token_of(const struct vocab *v, struct columns *c, uint32_t 
     return token;
 }
 
+/* Asks for the records of the two tokens that make one; numbers beyond all ids ask for nothing. */
+static void fetch_parts(const struct vocab *v, const struct columns *c, uint32_t id)
+{
+    __builtin_prefetch(&v->tokens[read_u24(c->left + (size_t)id * COLUMN)]);
+    __builtin_prefetch(&v->tokens[read_u24(c->right + (size_t)id * COLUMN)]);
+}
+
 /* Tokens of ids below `below` into the vocabulary. */
 static void fill(struct tokenizer *t, struct columns *c, uint32_t below)
 {
@@ -165,6 +173,8 @@ static void fill(struct tokenizer *t, struct columns *c, uint32_t below)
     for (uint32_t id = 0; id < v->limit; id++) {
         uint32_t left = read_u24(c->left + (size_t)id * COLUMN);
         uint32_t right = read_u24(c->right + (size_t)id * COLUMN);
+        if (id + AHEAD < v->limit)
+            fetch_parts(v, c, id + AHEAD);
         if (left == NO_TOKEN)
             continue;
         v->tokens[id] = token_of(v, c, left, right);

@@ -33,7 +33,7 @@ static unsigned filter_bits(size_t count)
 
 static size_t bucket_count(size_t count)
 {
-    return count / 3 + 8; /* three entries a bucket */
+    return count * 4 / 11 + 8; /* 2.75 entries a bucket */
 }
 
 size_t words_room(size_t count)
@@ -187,8 +187,14 @@ void words_add(struct words *w, const struct words_entry *entries, size_t count)
             add(w, &keys[i % AHEAD], entries[i - AHEAD]);
         if (i >= count)
             continue;
-        keys[i % AHEAD] = words_key(w, vocab_bytes(w->vocab, entries[i].id), end);
+        struct sv text = vocab_bytes(w->vocab, entries[i].id);
+        struct words_part part = words_load(text.ptr, end);
+        keys[i % AHEAD] =
+            text.len > WORDS_INLINE ? words_long_key(w, text) : words_short_key(w, part, text.len);
         words_prefetch(w, &keys[i % AHEAD]);
+        /* Right for those of which the filter takes all these bytes. */
+        __builtin_prefetch(near_of(w, part));
+        __builtin_prefetch(far_of(w, part));
     }
 }
 
