@@ -164,8 +164,8 @@
     for (let i = Math.ceil(Math.max(0, view.top) / every) * every; i < last; i += every) {
       const middle = (i - view.top + 0.5) * view.row, r = order[i];
       /* The first name moves down by as much as the second lets it, so that the edge does not cut it. */
-      const y = Math.max(middle, Math.min(7, middle + every * view.row - 12));
-      if (y < 6 || y > areaHeight() - 5) continue;
+      const y = Math.max(middle, Math.min(7, middle + every * view.row - 11));
+      if (y < 5 || y > areaHeight() - 5) continue;
       paint.fillStyle = data.state[r] === FAILED ? colours.fail : colours.soft;
       paint.fillText(rowName(r), gutter - 8, y, gutter - 10);
     }
