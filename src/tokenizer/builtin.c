@@ -157,6 +157,21 @@ static struct token token_of(const struct vocab *v, struct columns *c, uint32_t 
     return token;
 }
 
+/* Pages of memory that is about to be written, all at once instead of one by one. */
+static void bring(void *memory, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)memory + page - 1) & ~(page - 1);
+    uintptr_t last = ((uintptr_t)memory + bytes) & ~(page - 1);
+    if (first < last)
+        (void)madvise((void *)first, last - first, MADV_POPULATE_WRITE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 /* Asks for the records of the two tokens that make one; numbers beyond all ids ask for nothing. */
 static void fetch_parts(const struct vocab *v, const struct columns *c, uint32_t id)
 {
@@ -170,6 +185,8 @@ static void fill(struct tokenizer *t, struct columns *c, uint32_t below)
     struct vocab *v = &t->vocab;
     v->limit = below < c->ids ? below : c->ids;
     buf_reserve(&v->block, (size_t)c->bytes + RESERVE_BYTES);
+    bring(v->block.ptr, c->bytes);
+    bring(v->tokens, v->limit * sizeof(*v->tokens));
     for (uint32_t id = 0; id < v->limit; id++) {
         uint32_t left = read_u24(c->left + (size_t)id * COLUMN);
         uint32_t right = read_u24(c->right + (size_t)id * COLUMN);

@@ -142,11 +142,10 @@ static void add_to_filters(struct words *w, struct sv text)
             w->short_ones[b[0] << 8 | next] |= 1u << 1;
     } else if (text.len <= 3) {
         w->short_ones[b[0] << 8 | b[1]] |= (uint8_t)(1u << text.len);
-    } else if (text.len < FAR) {
-        *near_of(w, part) |= (uint8_t)(1u << (text.len - NEAR));
-    } else if (text.len <= WORDS_FILTERED) {
-        *near_of(w, part) |= NEAR_LONGER;
-        *far_of(w, part) |= 1u << text.len;
+    } else if (text.len <= WORDS_FILTERED) { /* no branch at FAR: as many are shorter as longer */
+        bool longer = text.len >= FAR;
+        *near_of(w, part) |= (uint8_t)(1u << ((longer ? FAR : text.len) - NEAR));
+        *far_of(w, part) |= (uint32_t)longer << text.len;
     } else {
         *near_of(w, part) |= NEAR_LONGER;
         *far_of(w, part) |= 1u << 31;
@@ -165,15 +164,16 @@ static void add(struct words *w, const struct words_key *key, struct words_entry
         return;
     for (;; at = at + 1 == w->buckets ? 0 : at + 1) {
         struct words_slot *b = w->slots + at * WORDS_BUCKET;
+        int used = 0; /* they are filled from the first one on */
         for (int i = 0; i < WORDS_BUCKET; i++)
-            if ((b[i].meta & 15) == 0) {
-                uint32_t over = b[i].meta & WORDS_OVER;
-                b[i] = (struct words_slot){key->low, (uint32_t)key->rest,
-                                           (uint32_t)(key->rest >> 32) | entry.flags |
-                                               entry.id << WORDS_ID_SHIFT | over};
-                add_to_filters(w, text);
-                return;
-            }
+            used += (b[i].meta & 15) != 0;
+        if (used < WORDS_BUCKET) {
+            b[used] = (struct words_slot){key->low, (uint32_t)key->rest,
+                                          (uint32_t)(key->rest >> 32) | entry.flags |
+                                              entry.id << WORDS_ID_SHIFT};
+            add_to_filters(w, text);
+            return;
+        }
         b->meta |= WORDS_OVER;
     }
 }
