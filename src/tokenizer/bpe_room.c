@@ -1,4 +1,4 @@
-/* The mapping is larger than the room by less than one huge page, so that the room can begin with one. */
+/* A room begins where a huge page can; its last part is too small for one. */
 #include "tokenizer/bpe_room.h"
 
 #include "base/alloc.h"
@@ -6,28 +6,37 @@
 #include <assert.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
+static size_t whole_pages(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) & ~(page - 1);
+}
+
 void room_open(struct room *room, size_t bytes)
 {
-    size_t spare = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
-    size_t mapped_bytes = bytes + spare + ROOM_ALIGN; /* not nothing */
+    size_t size = whole_pages(bytes + 1); /* not nothing */
+    size_t spare = size >= HUGE_PAGE ? HUGE_PAGE : 0;
     char *mapped =
-        mmap(NULL, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED)
         mem_exhausted(bytes);
     size_t skip = spare > 0 ? -(uintptr_t)mapped & (HUGE_PAGE - 1) : 0;
-    *room = (struct room){mapped, mapped_bytes, mapped + skip, 0, bytes};
-    /* Advice: whoever does not take it gives single pages when they are used, as usual. */
-    size_t huge = bytes & ~(HUGE_PAGE - 1);
+    if (skip > 0)
+        munmap(mapped, skip);
+    if (spare > skip)
+        munmap(mapped + skip + size, spare - skip);
+    *room = (struct room){.memory = mapped + skip, .bytes = size};
+    /* Advice: a system that does not take it gives single pages when they are used, as usual. */
 #ifdef MADV_HUGEPAGE
-    if (huge > 0)
-        (void)madvise(room->memory, huge, MADV_HUGEPAGE);
+    if (size >= HUGE_PAGE)
+        (void)madvise(room->memory, size & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
 #endif
 #ifdef MADV_POPULATE_WRITE
-    if (bytes > huge)
-        (void)madvise(room->memory + huge, bytes - huge, MADV_POPULATE_WRITE);
+    (void)madvise(room->memory, size, MADV_POPULATE_WRITE);
 #endif
 }
 
@@ -41,7 +50,7 @@ void *room_take(struct room *room, size_t count, size_t size)
 
 void room_close(struct room *room)
 {
-    if (room->mapped != NULL)
-        munmap(room->mapped, room->mapped_bytes);
+    if (room->memory != NULL)
+        munmap(room->memory, room->bytes);
     *room = (struct room){0};
 }

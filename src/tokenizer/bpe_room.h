@@ -11,8 +11,6 @@
 enum { ROOM_ALIGN = 64 };
 
 struct room {
-    char *mapped; /* with what the alignment takes */
-    size_t mapped_bytes;
     char *memory;
     size_t used;
     size_t bytes;
