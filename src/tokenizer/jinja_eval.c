@@ -234,13 +234,17 @@ static struct jinja_value join_lists(struct jinja_run *r, struct jinja_value a,
 /* As Python's markupsafe: what is added to a safe text and is not safe itself is escaped for HTML. */
 static void add_text(struct jinja_value v, bool escape, struct buf *out)
 {
+    if (!escape || v.safe) {
+        buf_add(out, v.text);
+        return;
+    }
     for (size_t i = 0; i < v.text.len; i++) {
         char c = v.text.ptr[i];
-        if (escape && !v.safe && c == '&')
+        if (c == '&')
             buf_add_str(out, "&amp;");
-        else if (escape && !v.safe && (c == '<' || c == '>'))
+        else if (c == '<' || c == '>')
             buf_add_str(out, c == '<' ? "&lt;" : "&gt;");
-        else if (escape && !v.safe && (c == '"' || c == '\''))
+        else if (c == '"' || c == '\'')
             buf_add_str(out, c == '"' ? "&#34;" : "&#39;");
         else
             buf_add_char(out, c);
