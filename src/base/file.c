@@ -50,7 +50,7 @@ bool file_read(const char *path, struct buf *out, struct error *err)
 }
 
 /* False with errno set. */
-static bool write_all(int fd, struct sv content)
+bool file_write_all(int fd, struct sv content)
 {
     while (content.len > 0) {
         ssize_t put = write(fd, content.ptr, content.len);
@@ -106,7 +106,7 @@ bool file_out_begin(struct file_out *out, const char *path, struct error *err)
 
 void file_out_add(struct file_out *out, struct sv content)
 {
-    if (out->reason == 0 && !write_all(out->fd, content))
+    if (out->reason == 0 && !file_write_all(out->fd, content))
         out_failed(out);
 }
 
@@ -143,7 +143,7 @@ bool file_write_new(const char *path, struct sv content, struct error *err)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_sys(err, E_IO, errno, "cannot make '%s'", path);
-    bool good = write_all(fd, content) && fsync(fd) == 0;
+    bool good = file_write_all(fd, content) && fsync(fd) == 0;
     int reason = errno;
     if (close(fd) != 0 && good) {
         good = false;
@@ -171,7 +171,7 @@ bool file_append_record(const char *path, struct sv content, struct error *err)
         if (info.st_size > 0)
             buf_add_char(&record, '\n');
         buf_add(&record, content);
-        good = write_all(fd, buf_sv(&record));
+        good = file_write_all(fd, buf_sv(&record));
     }
     int reason = errno;
     /* half a record would spoil the whole file for its readers */

@@ -11,6 +11,9 @@
 /* Reads all of a regular file or pipe into *out (appended). */
 bool file_read(const char *path, struct buf *out, struct error *err);
 bool file_write_atomic(const char *path, struct sv content, struct error *err);
+/* All bytes to an open file or pipe, however many calls it takes; false with errno set. */
+bool file_write_all(int fd, struct sv content);
+
 /* Never an existing file, nor through a link; for its owner alone.  A failure leaves nothing. */
 bool file_write_new(const char *path, struct sv content, struct error *err);
 

@@ -64,11 +64,16 @@ static void bash_case(struct buf *out, const struct command_flags *c, enum value
     }
 }
 
+/* Of the command's function: names of functions have no '-' in every shell. */
+static const char *shell_name(const struct command_flags *c)
+{
+    return strcmp(c->name, "mock-server") == 0 ? "mock_server" : c->name;
+}
+
 /* A function a command: what may stand after a flag, else the flags. */
 static void bash_command(struct buf *out, const struct command_flags *c)
 {
-    buf_add_fmt(out, "_vllm_bench_%s() {\n  case ${prev//_/-} in\n",
-                strcmp(c->name, "mock-server") == 0 ? "mock_server" : c->name);
+    buf_add_fmt(out, "_vllm_bench_%s() {\n  case ${prev//_/-} in\n", shell_name(c));
     for (size_t i = 0; i < c->count; i++) {
         if (value_type(&c->rows[i]) == VALUE_CHOICE) {
             buf_add_fmt(
@@ -121,8 +126,7 @@ void generate_bash(const struct command_flags *others, struct buf *out)
     }
     buf_add_str(out, "' -- \"$cur\"))\n    return\n  fi\n  case ${COMP_WORDS[1]} in\n");
     for (const struct command_flags *c = others; c->name != NULL; c++) {
-        buf_add_fmt(out, "    %s) _vllm_bench_%s ;;\n", c->name,
-                    strcmp(c->name, "mock-server") == 0 ? "mock_server" : c->name);
+        buf_add_fmt(out, "    %s) _vllm_bench_%s ;;\n", c->name, shell_name(c));
     }
     buf_add_str(out, "    compare)\n      if [[ $cur == -* ]]; then\n"
                      "        COMPREPLY=($(compgen -W '--help");

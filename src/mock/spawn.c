@@ -2,6 +2,8 @@
  * The child tells its port, or why it could not start, over a pipe. */
 #include "mock/mock.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,21 +17,6 @@ struct report {
     uint16_t port; /* 0: err says why */
     struct error err;
 };
-
-static void write_report(int fd, const struct report *report)
-{
-    const char *at = (const char *)report;
-    size_t left = sizeof(*report);
-    while (left > 0) {
-        ssize_t n = write(fd, at, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        at += n;
-        left -= (size_t)n;
-    }
-}
 
 static bool read_report(int fd, struct report *report)
 {
@@ -81,7 +68,7 @@ _Noreturn static void run_child(const struct mock_options *o, int fd, pid_t pare
     struct mock_server *server = mock_start(o, &report.err);
     if (server != NULL)
         report.port = mock_port(server);
-    write_report(fd, &report);
+    file_write_all(fd, sv_make((const char *)&report, sizeof(report)));
     close(fd);
     if (server == NULL)
         _exit(1);

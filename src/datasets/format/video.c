@@ -73,20 +73,6 @@ bool video_check(struct error *err)
     return finish(&e) || error_set(err, E_UNSUPPORTED, "'ffmpeg -version' failed");
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static bool encode_into(struct encoder *e, const uint8_t *bgr, size_t len, const char *size,
                         const char *rate, struct error *err)
 {
@@ -108,7 +94,7 @@ static bool encode_into(struct encoder *e, const uint8_t *bgr, size_t len, const
     arena_done(&arena);
     if (!started)
         return false;
-    bool sent = write_all(e->pipe, bgr, len);
+    bool sent = file_write_all(e->pipe, sv_make((const char *)bgr, len));
     if (finish(e) && sent)
         return true;
     struct buf said = {0};

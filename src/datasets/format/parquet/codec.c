@@ -38,15 +38,12 @@ static bool open_snappy(struct snappy *api, struct error *err)
     return library_open("libsnappy.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]), api, err);
 }
 
-static bool unpack_snappy(struct sv packed, size_t size, char *out)
+static bool unpack_snappy(const struct snappy *api, struct sv packed, size_t size, char *out)
 {
     size_t promised = 0;
     size_t got = size;
-    struct snappy api;
-    struct error ignored;
-    return open_snappy(&api, &ignored) &&
-           api.length(packed.ptr, packed.len, &promised) == SNAPPY_OK && promised == size &&
-           api.uncompress(packed.ptr, packed.len, out, &got) == SNAPPY_OK && got == size;
+    return api->length(packed.ptr, packed.len, &promised) == SNAPPY_OK && promised == size &&
+           api->uncompress(packed.ptr, packed.len, out, &got) == SNAPPY_OK && got == size;
 }
 
 /* gzip or zlib, as libraries behind the writers do either; several gzip members may follow each other. */
@@ -126,11 +123,11 @@ typedef bool unpack_fn(struct sv packed, size_t size, char *out);
 bool pq_unpack(int codec, struct sv packed, size_t size, struct buf *out, struct error *err)
 {
     static unpack_fn *const codecs[] = {
-        [SNAPPY] = unpack_snappy,      [GZIP] = unpack_gzip, [BROTLI] = unpack_brotli,
-        [LZ4_HADOOP] = unpack_lz4_any, [ZSTD] = unpack_zstd, [LZ4_RAW] = unpack_lz4_block,
+        [GZIP] = unpack_gzip, [BROTLI] = unpack_brotli,     [LZ4_HADOOP] = unpack_lz4_any,
+        [ZSTD] = unpack_zstd, [LZ4_RAW] = unpack_lz4_block,
     };
     bool known = codec >= 0 && (size_t)codec < sizeof(codecs) / sizeof(codecs[0]);
-    if (!known || codecs[codec] == NULL)
+    if (codec != SNAPPY && (!known || codecs[codec] == NULL))
         return error_set(err, E_UNSUPPORTED, "compression by %s (%d) is not supported",
                          pq_codec_name(codec), codec);
     struct snappy api;
@@ -138,7 +135,9 @@ bool pq_unpack(int codec, struct sv packed, size_t size, struct buf *out, struct
         return false;
     buf_reset(out);
     char *to = buf_reserve(out, size + 1);
-    if (!codecs[codec](packed, size, to))
+    bool done =
+        codec == SNAPPY ? unpack_snappy(&api, packed, size, to) : codecs[codec](packed, size, to);
+    if (!done)
         return error_set(err, E_PARSE,
                          "%zu bytes cannot be unpacked by %s to the %zu bytes that are promised",
                          packed.len, pq_codec_name(codec), size);
